@@ -12,6 +12,7 @@ use crate::extract::definitions::decorators;
 use crate::extract::definitions::doc_types;
 use crate::extract::expressions::dispatch;
 use crate::extract::expressions::values;
+use crate::extract::facts::exports::Ambient;
 use crate::extract::imports::export;
 use crate::extract::imports::import;
 use crate::extract::macros::bodies;
@@ -25,7 +26,7 @@ use crate::extract::walk::{READ, Usage, Walk, offset};
 use crate::grammar::Rule;
 use crate::model::facts::flags;
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, GIVEN, LocalSymbol, MAX_GIVEN, RESULT, ScopeKind,
+    BindingKind, Expr, ExprId, GIVEN, LocalSymbol, MAX_GIVEN, RESULT, ScopeId, ScopeKind,
 };
 use crate::model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
@@ -68,6 +69,11 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
             let value = pass(walk, node, of.as_ref(), usage);
             if usage == READ { documented(walk, node, value) } else { value }
         }
+        Rule::Computed {} => {
+            walk.visit_children(node);
+            ExprId::NONE
+        }
+        Rule::Ambient { global } => ambient(walk, node, global),
         Rule::Statement { end } => statement(walk, node, end),
         Rule::Block {} => walk.block(node, ScopeKind::Block),
         Rule::Accessor { value } => callables::accessor(walk, node, value),
@@ -182,6 +188,21 @@ fn gives<'t>(
         walk.bind(scope, name, BindingKind::Result, node.start_byte(), ExprId::NONE, value);
     }
     ExprId::NONE
+}
+
+fn ambient<'t>(walk: &mut Walk<'t>, node: Node<'t>, global: &crate::grammar::Selector) -> ExprId {
+    let scopes = walk.facts.facts.scopes.len();
+    let first = (walk.facts.facts.symbols.len(), walk.facts.facts.imports.len());
+    let value = pass(walk, node, None, READ);
+    walk.exports.ambient.push(Ambient {
+        symbols: first.0..walk.facts.facts.symbols.len(),
+        imports: first.1..walk.facts.facts.imports.len(),
+    });
+    // The block is the first scope that is opened in the declaration.
+    if global.first(node).is_some() && walk.facts.facts.scopes.len() > scopes {
+        walk.exports.global.push(ScopeId::at(scopes));
+    }
+    value
 }
 
 fn statement<'t>(walk: &mut Walk<'t>, node: Node<'t>, end: &str) -> ExprId {

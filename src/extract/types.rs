@@ -1,5 +1,6 @@
 //! Type expressions and qualified names of definitions.
 
+mod compound;
 pub(super) mod generics;
 
 use super::walk::{READ, Usage, Walk};
@@ -10,9 +11,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::grammar::{PathWord, Rule, Selector, TypeRule};
-use crate::model::facts::{
-    Expr, ExprId, LocalSymbol, NameId, RECEIVER_TYPE, ScopeId, ScopeKind, TYPE_GUARD,
-};
+use crate::model::facts::{Expr, ExprId, NameId, RECEIVER_TYPE, ScopeId, TYPE_GUARD};
 use crate::model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
 
@@ -75,6 +74,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let parts = visit_types(walk, node, usage);
             walk.facts.union(&parts)
         }
+        TypeRule::Choice { of } => compound::choice(walk, node, of, usage),
         TypeRule::Name {} => {
             let text = texts::text_of(&walk.input, node);
             if names::is_self_type(&walk.input, text) {
@@ -209,13 +209,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let list = walk.facts.list(&parts);
             walk.facts.expr(Expr::Tuple(list))
         }
-        TypeRule::Object {} => {
-            let scope = walk.open(ScopeKind::Type, LocalSymbol::NONE, node);
-            let members = walk.context.scope;
-            walk.visit_children(node);
-            walk.close(scope);
-            walk.facts.expr(Expr::Members(members))
-        }
+        TypeRule::Object { copies } => compound::object(walk, node, copies.as_ref()),
         TypeRule::Builtin { name } => {
             let text = name.as_deref().unwrap_or_else(|| texts::text_of(&walk.input, node));
             let name = walk.facts.name(text);

@@ -12,7 +12,7 @@ pub(super) mod unruled;
 
 use super::Limits;
 use crate::extract::facts::builder::Builder;
-use crate::extract::facts::exports::{self, ExportList};
+use crate::extract::facts::exports::{self, Ambient, ExportList};
 use crate::extract::preprocess::Made;
 use crate::grammar::{Language, Rule, Tier};
 use crate::model::facts::{
@@ -62,6 +62,10 @@ pub(super) struct Exports {
     pub(super) names: Vec<(NameId, NameId)>,
     /// Export list for wildcard imports.
     pub(super) list: ExportList,
+    /// Declarations of what is defined elsewhere.
+    pub(super) ambient: Vec<Ambient>,
+    /// Scopes whose definitions are in the global scope of the program.
+    pub(super) global: Vec<ScopeId>,
 }
 
 impl<'t> Walk<'t> {
@@ -120,6 +124,7 @@ impl<'t> Walk<'t> {
         let mut facts = self.facts.into_facts();
         exports::mark_exports(&mut facts, &self.exports.names);
         exports::apply_list(&mut facts, &self.exports.list);
+        exports::mark_global(&mut facts, &self.exports.ambient, &self.exports.global);
         facts
     }
 

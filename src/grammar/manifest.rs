@@ -195,6 +195,11 @@ pub struct Modules {
 }
 
 impl Modules {
+    /// True if files are modules that can declare names for all files.
+    pub(crate) fn has_global_scope(&self) -> bool {
+        self.system == ModuleSystem::RelativePaths
+    }
+
     /// True if a project, which is a directory with a project file, has imports that all its files
     /// see.
     pub(crate) fn share_imports(&self) -> bool {

@@ -24,8 +24,7 @@ use std::collections::BTreeMap;
 pub(crate) enum Rule {
     /// Ignored with everything inside.
     Skip {},
-    /// The role depends on more than the node kind: the first case with matching conditions
-    /// applies. Written as a list of rules.
+    /// A role by more than the node kind: the first case that fits. Written as a list of rules.
     #[serde(skip)]
     Cases { cases: Vec<(When, Rule)> },
     /// A named part of a file with its contents: a section, a key, a block. Its name is joined from
@@ -61,6 +60,11 @@ pub(crate) enum Rule {
     },
     /// Has the value of its child `of`, by default of the first named; all children are visited.
     Pass { of: Option<Selector> },
+    /// A name that an expression gives (`[KEY]: 1`).
+    Computed {},
+    /// A declaration of what is defined elsewhere: in the global scope if it is behind the child
+    /// `global`, or in a file of nothing but these and types, without imports and exports.
+    Ambient { global: Selector },
     /// A statement: has the value of its child unless it ends in the token `end`.
     Statement { end: String },
     /// A lexical scope: owns the names that are declared in it.
@@ -79,7 +83,6 @@ pub(crate) enum Rule {
     Gives { args: Option<Selector> },
     /// Yields a value from a generator.
     Yield { of: Option<Selector> },
-
     /// A callable with a name.
     Function {
         #[serde(default = "function", deserialize_with = "symbol_kind")]
@@ -280,7 +283,6 @@ pub(crate) enum Rule {
     Macro { name: Selector, params: Option<Selector>, value: Option<Selector>, body: Option<Body> },
     /// Sets the visibility of the following members (`public:`).
     Section {},
-
     /// A name. `calls`: a name that no variable has is a call without arguments.
     Name {
         #[serde(default)]

@@ -39,14 +39,17 @@ pub(crate) enum TypeRule {
     },
     /// A union of its children.
     Union {},
+    /// One of the types `of`, by a condition that is not evaluated: their union.
+    Choice { of: Vec<Selector> },
     /// A function type, possibly with a receiver.
     Function { params: Option<Selector>, returns: Option<Selector>, receiver: Option<Selector> },
     /// A tuple.
     Tuple {},
     /// A node among type arguments that is no type (a lifetime).
     Mark {},
-    /// An object type with members in place.
-    Object {},
+    /// An object type with members in place; it has those of the type `copies` as well, if there is
+    /// one (a mapped type).
+    Object { copies: Option<Selector> },
     /// A builtin type, by `name` or by its text.
     Builtin { name: Option<String> },
     /// The enclosing type.

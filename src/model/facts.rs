@@ -290,6 +290,8 @@ pub mod flags {
     pub const PARTIAL: u32 = 1 << 17;
     /// Namespace that the replacement of a macro opens: its contents are where the macro is used.
     pub const BY_MACRO: u32 = 1 << 18;
+    /// Declared in the global scope of the program: visible in every file without an import.
+    pub const GLOBAL: u32 = 1 << 19;
 }
 
 /// Binding of a name in a scope.

@@ -39,6 +39,9 @@ pub(super) struct Db<'a> {
     /// Expressions whose types are being looked for: a type that depends on itself is unknown on
     /// that path.
     pub(super) naming: RefCell<Vec<(FileId, ExprId)>>,
+    /// Aliases that are followed to a member, each with its name: an alias that leads back to
+    /// itself has none.
+    pub(super) following: RefCell<Vec<(FileId, ExprId, Name)>>,
     /// Variable whose value the current reference leads to.
     pub(super) holder: Cell<Option<SymbolRef>>,
 
@@ -101,6 +104,7 @@ impl<'a> Db<'a> {
             types_only: Cell::default(),
             depth: Cell::default(),
             naming: RefCell::default(),
+            following: RefCell::default(),
             holder: Cell::default(),
             types: ExpressionTypes::default(),
             literals: Memo::default(),
@@ -186,6 +190,25 @@ impl<'a> Db<'a> {
         let computed = compute();
         self.depth.update(|depth| depth - 1);
         computed
+    }
+
+    /// Computes what an alias leads to; `None` if that is being computed already.
+    pub(super) fn following<T>(
+        &self,
+        alias: (FileId, ExprId, Name),
+        compute: impl FnOnce() -> Option<T>,
+    ) -> Option<T> {
+        let is_endless = {
+            let following = self.following.borrow();
+            following.contains(&alias) || following.len() >= MAX_DEPTH as usize
+        };
+        if is_endless {
+            return None;
+        }
+        self.following.borrow_mut().push(alias);
+        let found = compute();
+        self.following.borrow_mut().pop();
+        found
     }
 
     /// True if nothing may be nested deeper: what would be is unknown.

@@ -7,6 +7,7 @@ pub(super) mod hierarchy;
 pub(super) mod inherent;
 pub(super) mod lookup;
 pub(super) mod mro;
+pub(super) mod opened;
 pub(super) mod overrides;
 pub(super) mod prototypes;
 pub(super) mod receiver;

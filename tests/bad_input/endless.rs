@@ -290,6 +290,34 @@ fn holds(name: &str, make: fn() -> Files, expected: &[&str]) {
     assert!(fs::metadata(repository.root()).is_ok());
 }
 
+/// Modules that export each other's names, one of them its own, under further names.
+fn exports() -> Files {
+    files([
+        (
+            "a.js",
+            "import { b as a1, own as b1 } from './b';\nexport { a1 as a, b1 as own };\n\
+             export function real() {}\n"
+                .to_owned(),
+        ),
+        (
+            "b.js",
+            "import { a as b1, own as b2, real } from './a';\nimport { self as b3 } from './b';\n\
+             export { b1 as b, b2 as own, b3 as self };\nreal();\n"
+                .to_owned(),
+        ),
+        (
+            "main.js",
+            "import { a, own } from './a';\nimport { self } from './b';\na();\nown();\nself();\n"
+                .to_owned(),
+        ),
+    ])
+}
+
+#[test]
+fn names_that_modules_export_in_circles_come_to_an_end() {
+    holds("exports", exports, &["real resolved a.js"]);
+}
+
 #[test]
 fn imports_of_everything_in_circles_come_to_an_end() {
     holds("ring", ring, &["f5 resolved m5.py", "missing unresolved -"]);
@@ -342,7 +370,11 @@ fn aliases_of_themselves() -> Files {
              export function isTree(one: unknown): one is Tree { return isPair(one); }\n\
              export function isPair(one: unknown): one is Pair { return isTree(one); }\n\
              export function leaf(of: List<Tree>) { if (isPair(of)) of.item; inTs(new Leaf()); }\n\
-             export function inTs(one: Tree) { if (isTree(one)) isPair(one); }\n"
+             export function inTs(one: Tree) { if (isTree(one)) isPair(one); }\n\
+             type Choice<T> = T extends string ? Leaf : Choice<T>;\n\
+             type Ping = Pong | Leaf;\n\
+             type Pong = Ping | Choice<Pong>;\n\
+             export function ends(one: Choice<1>, other: Ping) { one.name(); other.name(); }\n"
                 .to_owned(),
         ),
         (

@@ -313,6 +313,7 @@ fn bind_field<'t>(
         _ => (Some(node), Some(node)),
     };
     let (Some(key), Some(target)) = (key, target) else { return };
+    names::visit_computed(walk, key);
     let member = key_of(walk, key, flow.value);
     let flow = Flow { value: walk.facts.union(&[member, default]), ..flow };
     if target.id() == key.id() {

@@ -56,6 +56,7 @@ pub(in crate::extract) fn function<'t>(
         walk.visit_children(node);
         return ExprId::NONE;
     };
+    names::visit_computed(walk, name_node);
     // `macro(name) { … }` in a body looks like a definition without parameters but is a
     // statement.
     let in_callable = walk.context.callable.symbol.is_some();

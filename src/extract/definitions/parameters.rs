@@ -17,10 +17,10 @@ use crate::extract::walk::children::Children;
 use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Usage, Walk, offset};
+use crate::extract::walk::{READ, Usage, Walk};
 use crate::grammar::{Gathers, ModifierMeaning, Pattern, Rule};
 use crate::model::facts::{
-    Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeKind, flags,
+    Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, flags,
 };
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -42,6 +42,7 @@ pub(super) fn parameters_among<'t>(
     symbol: LocalSymbol,
 ) {
     let mut start = walk.facts.facts.bindings.len();
+    let symbols = walk.facts.facts.symbols.len();
     let (mut least, mut most, mut position) = (0u16, 0u16, 0u32);
     let comment = walk.context.documented.take().filter(|_| symbol.is_some());
     let closure = !symbol.is_some()
@@ -138,7 +139,7 @@ pub(super) fn parameters_among<'t>(
         }
         position += 1;
     }
-    let run = Run { start: offset(start), len: offset(walk.facts.facts.bindings.len() - start) };
+    let run = walk.facts.gather(walk.context.scope, start, symbols);
     for (pattern, flow, is_field) in patterns {
         if is_field {
             field_parameter(walk, pattern, flow);

@@ -339,6 +339,7 @@ pub(super) fn initializer<'t>(
     value: Option<&'static Selector>,
 ) -> ExprId {
     let Some(name_node) = name.first(node) else { return walk.visit_children(node) };
+    names::visit_computed(walk, name_node);
     let value_node = value.and_then(|selector| selector.first(node));
     let is_designator =
         matches!(walk.input.language.pattern(name_node.kind_id()), Some(Pattern::Name { .. }));

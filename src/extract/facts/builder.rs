@@ -188,6 +188,53 @@ impl Builder {
         id
     }
 
+    /// Puts the bindings of a scope since `start`, which are parameters, before those that their
+    /// types and default values have made; returns their run. `symbols` is the number of symbols
+    /// then.
+    pub(in crate::extract) fn gather(
+        &mut self,
+        scope: ScopeId,
+        start: usize,
+        symbols: usize,
+    ) -> Run {
+        let is_own = |position: &usize| {
+            let binding = &self.facts.bindings[*position];
+            binding.scope == scope && binding.kind != BindingKind::TypeParam
+        };
+        let all = start..self.facts.bindings.len();
+        let (own, others): (Vec<usize>, Vec<usize>) = all.partition(is_own);
+        let run = Run { start: BindingId::at(start).0, len: BindingId::at(own.len()).0 };
+        if own.last().is_none_or(|last| *last < start + own.len()) {
+            return run;
+        }
+        let order: Vec<usize> = own.into_iter().chain(others).collect();
+        let mut places = vec![BindingId::NONE; order.len()];
+        for (place, before) in order.iter().enumerate() {
+            places[before - start] = BindingId::at(start + place);
+        }
+        let moved: Vec<Binding> =
+            order.iter().map(|position| self.facts.bindings[*position].clone()).collect();
+        let place = |before: u32| places.get((before as usize).checked_sub(start)?).copied();
+        let first_of_name: Vec<_> = moved
+            .iter()
+            .filter_map(|binding| {
+                let key = (binding.scope, binding.name);
+                Some((key, place(self.bound.get(&key)?.0)?))
+            })
+            .collect();
+        self.bound.extend(first_of_name);
+        self.facts.bindings.truncate(start);
+        self.facts.bindings.extend(moved);
+        // Those of a symbol in a type or value are no parameters here, and stay one run.
+        for symbol in &mut self.facts.symbols[symbols..] {
+            let runs = [&mut symbol.params, &mut symbol.type_params];
+            for run in runs.into_iter().filter(|run| run.len > 0) {
+                run.start = place(run.start).map_or(run.start, |id| id.0);
+            }
+        }
+        run
+    }
+
     /// Returns the first binding of a name in a scope.
     pub(in crate::extract) fn bound(&self, scope: ScopeId, name: NameId) -> Option<&Binding> {
         self.bound

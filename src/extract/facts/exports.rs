@@ -1,8 +1,11 @@
 //! Exports of a file, applied to its facts after extraction. Independent of syntax.
 
+use crate::model::SymbolKind;
 use crate::model::facts::{
-    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, flags,
+    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, Symbol,
+    flags,
 };
+use std::ops::Range;
 
 /// Export list of a file for wildcard imports.
 #[derive(Default)]
@@ -64,4 +67,41 @@ pub(in crate::extract) fn mark_exports(facts: &mut FileFacts, exported: &[(NameI
             });
         }
     }
+}
+
+/// What a declaration of something that is defined elsewhere has made.
+pub(in crate::extract) struct Ambient {
+    pub(in crate::extract) symbols: Range<usize>,
+    pub(in crate::extract) imports: Range<usize>,
+}
+
+/// Marks the symbols of the global scope: those of `scopes`, and all of a file of declarations that
+/// is no module.
+pub(in crate::extract) fn mark_global(
+    facts: &mut FileFacts,
+    ambient: &[Ambient],
+    scopes: &[ScopeId],
+) {
+    if ambient.is_empty() && !facts.symbols.iter().any(is_declared_type) {
+        return;
+    }
+    let top = |symbol: &Symbol| symbol.scope == ScopeId(0);
+    let is_own = |position: &usize| !ambient.iter().any(|one| one.imports.contains(position));
+    let is_module = (0..facts.imports.len()).any(|position| is_own(&position))
+        || facts.symbols.iter().any(|symbol| top(symbol) && symbol.flags & flags::EXPORTED != 0);
+    let is_declared = |(position, symbol): (usize, &Symbol)| {
+        is_declared_type(symbol) || ambient.iter().any(|one| one.symbols.contains(&position))
+    };
+    let is_script =
+        !is_module && facts.symbols.iter().enumerate().filter(|(_, one)| top(one)).all(is_declared);
+    for symbol in &mut facts.symbols {
+        if scopes.contains(&symbol.scope) || is_script && top(symbol) {
+            symbol.flags |= flags::GLOBAL;
+        }
+    }
+}
+
+/// True for a type of which there is nothing when the program runs.
+fn is_declared_type(symbol: &Symbol) -> bool {
+    matches!(symbol.kind, SymbolKind::Interface | SymbolKind::TypeAlias)
 }

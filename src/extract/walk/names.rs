@@ -29,6 +29,13 @@ pub(in crate::extract) fn name_of<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Na
     }
 }
 
+/// Visits the expression that gives a definition or key its name, if it is computed (`[KEY]: 1`).
+pub(in crate::extract) fn visit_computed<'t>(walk: &mut Walk<'t>, name: Node<'t>) {
+    if matches!(rule_choice::rule_at(&walk.input, name), Some(Rule::Computed {})) {
+        walk.visit_children(name);
+    }
+}
+
 /// Returns the expression of a path keyword (root, self, super), without a site.
 pub(in crate::extract) fn path_word(walk: &mut Walk<'_>, text: &str) -> Option<ExprId> {
     if !walk.input.language.manifest.modules.words.contains_key(text) {

@@ -87,6 +87,8 @@ pub enum FlowKind {
     Function,
     /// A function type without a result: all arguments are parameters.
     Procedure,
+    /// The result of the callable that is its argument.
+    Result,
     /// The result type of callables without a result.
     Nothing,
     /// A value of its argument or none, where that has no null among its values.

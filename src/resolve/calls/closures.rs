@@ -7,15 +7,15 @@ use crate::model::facts::{
     BindingId, EXPECTED, Expr, ExprId, GIVEN, RECEIVER, RECEIVER_TYPE, Run, ScopeId,
 };
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Name;
 use crate::resolve::calls::arguments;
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Ty, unify};
+use crate::resolve::db::ty::{Entity, Ty, instance_of, unify};
 use crate::resolve::members::{aliases, hierarchy, inherent, lookup, receiver, type_flow};
 use crate::resolve::types::{builtin_types, callee, generics};
 use crate::resolve::units::contexts::Context;
+use crate::resolve::{Name, Symbols};
 
 /// Marker in lists of a closure's parameters: the receiver.
 const RECEIVER_MARK: &str = "this ";
@@ -130,21 +130,79 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
             db.member_ty(&outer, unit.name(name))
         }
         Context::Argument(call, argument) => match call.get().map(|call| unit.facts.exprs[call]) {
-            Some(Expr::Call(callee, args)) => match db.ty(file, callee) {
-                Ty::Callable(symbols, receiver) => {
-                    let given = Given::without_closures(db, file, args, argument);
-                    let fitting = call::fitting(db, file, &symbols, given.as_arguments(), false);
-                    let declared = fitting.first().and_then(|callable| {
-                        db.parameter_types(*callable).get(given.place(db, *callable)?).cloned()
-                    });
-                    generics::substituted(db, declared.unwrap_or(Ty::Unknown), receiver.as_deref())
-                }
-                _ => Ty::Unknown,
-            },
+            Some(Expr::Call(callee, args)) => {
+                let given = Given::without_closures(db, file, args, argument);
+                expected_of_call(db, callee, &given)
+            }
+            Some(Expr::Construct(ty, args)) => {
+                let made = db.type_of(file, ty);
+                let Ty::Type(symbol, _) = made else { return Ty::Unknown };
+                let given = Given::without_closures(db, file, args, argument);
+                let constructors = call::constructors(db, symbol);
+                expected_by(db, &constructors, Some(&instance_of(&made)), &given)
+            }
             _ => Ty::Unknown,
         },
     });
     (0..lists).fold(whole, |list, _| builtin_types::element(db, file, &list))
+}
+
+/// Returns the type of the parameter for an argument of a call.
+fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
+    let file = given.file;
+    let (plain, types) = generics::unapplied(db, file, callee);
+    let lists = &db.program.known(file).facts.lists;
+    let types = types.map_or(&[][..], |types| &lists[types.range()]);
+    let types = types.iter().map(|ty| db.instance_of_expr(file, *ty)).collect();
+    let (callee, bind) = generics::with_arguments(db, db.ty(file, plain), types);
+    match callee {
+        Ty::Callable(symbols, receiver) => {
+            expected_by(db, &symbols, receiver.as_deref(), given).map(&bind)
+        }
+        // What a variable of a function type takes is known, not which function it is.
+        _ => declared_type(db, file, plain)
+            .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, given.closure)),
+    }
+}
+
+/// Returns the type of the parameter for an argument of one of several callables.
+fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &Given) -> Ty {
+    let fitting = call::fitting(db, given.file, symbols, given.as_arguments(), false);
+    let declared = fitting.first().and_then(|callable| {
+        db.parameter_types(*callable).get(given.place(db, *callable)?).cloned()
+    });
+    generics::substituted(db, declared.unwrap_or(Ty::Unknown), receiver)
+}
+
+/// Returns the declared type of the variable, parameter or member that an expression names.
+fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId)> {
+    let unit = db.program.known(file);
+    let position = named.get()?;
+    let of_symbol = |symbol: &SymbolRef| {
+        let ty = db.program.symbol(*symbol).ty;
+        ty.is_some().then_some((symbol.file, ty))
+    };
+    match unit.facts.exprs[position] {
+        Expr::Name(name, scope) => {
+            let at = unit.facts.positions[position];
+            match db.lookup(file, unit.name(name), scope, at)?.0 {
+                Entity::Symbols(symbols) => of_symbol(symbols.first()?),
+                Entity::Local(of, bindings) => {
+                    let binding = db.program.known(of).binding(*bindings.first()?);
+                    match binding.ty.is_some() {
+                        true => Some((of, binding.ty)),
+                        false => declared_type(db, of, binding.value),
+                    }
+                }
+                _ => None,
+            }
+        }
+        Expr::Member(object, name) => {
+            let object = db.ty(file, object);
+            of_symbol(lookup::member_symbols(db, &object, unit.name(name)).first()?)
+        }
+        _ => None,
+    }
 }
 
 /// Arguments of a call that a closure is passed to.

@@ -124,7 +124,11 @@ pub(in crate::resolve) fn underlying(db: &Db, value: &Ty) -> Option<Ty> {
 /// Replaces an instance of an alias by an instance of the aliased type. An alias in its own target
 /// (`type T = A | List<T>`) stays one until it is used as a value: its expansion has no end.
 pub(in crate::resolve) fn unaliased(db: &Db, ty: Ty) -> Ty {
-    let Ty::Instance(symbol, args) = &ty else { return ty };
+    let (symbol, args) = match &ty {
+        Ty::Instance(symbol, args) => (symbol, args),
+        Ty::Union(parts) => return parts.each(|part| unaliased(db, part.clone())),
+        _ => return ty,
+    };
     if let Some(declaration) = declaration_of(db, *symbol) {
         return Ty::Instance(declaration, args.clone());
     }

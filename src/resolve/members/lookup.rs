@@ -6,12 +6,11 @@ use crate::model::facts::{BindingKind, ImportId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{aliases, hierarchy, inherent, overrides, prototypes};
+use crate::resolve::members::{aliases, hierarchy, inherent, opened, overrides, prototypes};
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{linkage, module_members, namespaces, paths, variants};
 use crate::resolve::units::bounds::qualified;
 use crate::resolve::units::import_target::Module;
-use crate::resolve::units::space::Space;
 use crate::resolve::{Name, Symbols};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -331,16 +330,14 @@ fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
 
 /// Returns the members that the repository adds to a library type by opening it again.
 fn opened_members(db: &Db, of: &Ty, outer: &str, name: Name) -> Option<Symbols> {
-    let language = db.program.known(db.origin.get()).language;
-    if !language.manifest.resolution.open_types {
-        return None;
-    }
-    let all = db.program.in_space(Space::root(language), db.program.named(outer))?;
-    let opened = *all.iter().find(|symbol| db.program.symbol(**symbol).kind.is_type())?;
+    let resolution = &db.program.known(db.origin.get()).language.manifest.resolution;
     let is_type = matches!(of, Ty::BuiltinType(..));
-    let mut found = type_member(db, opened, name);
-    found.retain(|member| (db.program.symbol(*member).flags & flags::STATIC != 0) == is_type);
-    (!found.is_empty()).then_some(found)
+    opened::types(db, outer).into_iter().find_map(|opened| {
+        let mut found = type_member(db, opened, name);
+        let is_static = |member: &SymbolRef| db.program.symbol(*member).flags & flags::STATIC != 0;
+        found.retain(|member| !resolution.open_types || is_static(member) == is_type);
+        (!found.is_empty()).then_some(found)
+    })
 }
 
 /// Returns the member of an inline module or namespace.
@@ -411,9 +408,13 @@ fn find_symbol_members(db: &Db, symbol: SymbolRef, name: Name) -> Member {
         && entry.ty.is_some()
         && aliases::alias_target(db, symbol).is_none()
     {
-        let target = db.instance_of_expr(symbol.file, entry.ty);
-        if !matches!(target, Ty::Instance(other, _) if other == symbol) {
-            return member(db, &target, name);
+        let found = db.following((symbol.file, entry.ty, name), || {
+            let target = db.instance_of_expr(symbol.file, entry.ty);
+            let is_other = !matches!(target, Ty::Instance(other, _) if other == symbol);
+            is_other.then(|| member(db, &target, name))
+        });
+        if let Some(found) = found {
+            return found;
         }
     }
     missing(db, symbol, name)
@@ -427,6 +428,11 @@ fn missing(db: &Db, symbol: SymbolRef, name: Name) -> Member {
     }
     match hierarchy.outside.first() {
         Some(base) => Member::Outside(qualified(base, ".", db.program.text(name))),
+        // An interface of the global scope may be one of the library that the repository extends.
+        None if opened::is_global_interface(db, symbol) => {
+            let own = Rc::from(db.program.text(db.program.name_of(symbol)));
+            Member::Outside(qualified(&own, ".", db.program.text(name)))
+        }
         // What includes a module has further members.
         None if hierarchy.open || db.program.symbol(symbol).kind == SymbolKind::Module => {
             Member::Unknown

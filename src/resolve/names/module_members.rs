@@ -1,7 +1,7 @@
 //! Members of symbols, modules, files and packages by name: lookups after a separator.
 
 use crate::model::SymbolKind;
-use crate::model::facts::{ScopeId, flags};
+use crate::model::facts::{BindingId, BindingKind, Expr, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Entity;
@@ -137,6 +137,9 @@ pub(in crate::resolve) fn module_member(
 fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Option<Entity> {
     let unit = db.program.unit(file)?;
     let top = ScopeId(0);
+    if let Some(binding) = exported_under(db, file, name) {
+        return scopes::alias_of(db, file, smallvec::smallvec![binding], visited);
+    }
     match bindings::in_scope(db, file, top, name, NameUse::outside(top), false) {
         Some(Bound::Entity(Entity::Local(file, bindings))) => {
             return scopes::alias_of(db, file, bindings, visited);
@@ -165,6 +168,26 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
         return Some(Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])));
     }
     wildcard::through_wildcards(db, file, name, top, visited)
+}
+
+/// Returns the binding by which an export list gives a definition another name, if that name means
+/// something else in the file itself: an expression without a position is made by such a list.
+fn exported_under(db: &Db, file: FileId, name: Name) -> Option<BindingId> {
+    let unit = db.program.unit(file)?;
+    let bound = db.program.bound(file, unit, ScopeId(0), name);
+    let is_import = |id: BindingId| unit.binding(id).kind == BindingKind::Import;
+    if bound.len() < 2 || bound.iter().filter(|(_, id)| !is_import(*id)).count() != 1 {
+        return None;
+    }
+    let is_made = |id: &BindingId| {
+        let binding = unit.binding(*id);
+        let value = binding.value.get().filter(|_| binding.kind == BindingKind::Value);
+        value.is_some_and(|value| {
+            let of_file = matches!(unit.facts.exprs[value], Expr::Name(_, ScopeId(0)));
+            of_file && unit.facts.positions[value] == u32::MAX
+        })
+    };
+    bound.iter().map(|&(_, id)| id).find(is_made)
 }
 
 fn package_member(db: &Db, package: u32, name: Name) -> Option<Entity> {

@@ -1,11 +1,14 @@
-//! External wildcard imports: the package that an undeclared name is attributed to.
+//! Names that a file does not declare: the external package that one is attributed to by a wildcard
+//! import, and what files declare for all others.
 
 use crate::grammar::ModuleSystem;
-use crate::model::graph::FileId;
+use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Entity;
+use crate::resolve::names::namespaces;
 use crate::resolve::units::import_target::ImportTarget;
-use crate::resolve::{Name, Wanted};
+use crate::resolve::units::space::Space;
+use crate::resolve::{Name, Symbols, Wanted};
 use std::rc::Rc;
 
 /// Attributes an undeclared name to the only external package with a wildcard import, in
@@ -63,4 +66,16 @@ fn only_outside(db: &Db, file: FileId, of_members: bool) -> Option<Option<usize>
     }
     let first = outside.next()?;
     Some(outside.next().is_none().then_some(first))
+}
+
+/// Returns what a name means in the global scope, in languages in which files are modules.
+pub(super) fn declared_globally(db: &Db, file: FileId, name: Name) -> Option<Entity> {
+    let language = db.program.known(file).language;
+    if !language.manifest.modules.has_global_scope() {
+        return None;
+    }
+    let all = db.program.in_space(Space::root(language), name)?;
+    let wanted = |symbol: &SymbolRef| namespaces::is_wanted(db, *symbol);
+    let found: Symbols = all.iter().copied().filter(wanted).collect();
+    (!found.is_empty()).then_some(Entity::Symbols(found))
 }

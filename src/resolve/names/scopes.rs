@@ -379,6 +379,9 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
     if unit.language.is_builtin(text) {
         return Some((Entity::Builtin(name), Step::Builtin));
     }
+    if let Some(entity) = outside::declared_globally(db, file, name) {
+        return Some((entity, Step::Package));
+    }
     outside::outside_wildcard(db, file, name).map(|entity| (entity, Step::Wildcard))
 }
 
@@ -486,7 +489,10 @@ pub(in crate::resolve) fn alias_of(
         if let Some(crate::model::facts::Expr::Name(name, scope)) =
             value.get().map(|position| unit.facts.exprs[position])
         {
-            return lookup(db, file, unit.name(name), scope, u32::MAX).map(|(entity, _)| entity);
+            let name = unit.name(name);
+            return db.following((file, value, name), || {
+                lookup(db, file, name, scope, u32::MAX).map(|(entity, _)| entity)
+            });
         }
     }
     Some(Entity::Local(file, bindings))

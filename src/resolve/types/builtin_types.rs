@@ -39,6 +39,13 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
                 Some(FlowKind::Function) => {
                     Ty::function(args.last().cloned().unwrap_or(Ty::Unknown))
                 }
+                Some(FlowKind::Result) => match args.first() {
+                    Some(Ty::Callable(symbols, receiver)) => {
+                        db.result_of(symbols, receiver.as_deref(), &[])
+                    }
+                    Some(Ty::Function(result)) => (**result).clone(),
+                    _ => Ty::Unknown,
+                },
                 Some(FlowKind::Procedure) => Ty::function(nothing(db, file)),
                 Some(FlowKind::Optional) if is_needless(db, file, args) => args[0].clone(),
                 Some(FlowKind::Nothing | FlowKind::Optional) | None => Ty::builtin(canonical, args),

@@ -9,6 +9,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::units::archive::{Archive, Posting, PostingFlags};
 use crate::resolve::units::footprint::Question;
+use crate::resolve::units::space::Space;
 use crate::resolve::units::unit::Unit;
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -63,6 +64,7 @@ pub(in crate::resolve) fn of_file(
         })
     });
     names_in_spaces(unit)
+        .chain(globals(unit))
         .chain(openings(unit))
         .chain(derived(unit))
         .chain(by_kind)
@@ -289,6 +291,15 @@ fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalS
     };
     let any = !unit.spaces.scopes.is_empty();
     unit.facts.bindings.iter().filter(move |_| any).filter_map(put)
+}
+
+/// Returns what a file declares in the global scope, in languages in which files are modules.
+fn globals(unit: Unit<'_>) -> impl Iterator<Item = (Question, LocalSymbol)> + '_ {
+    let root = Space::root(unit.language);
+    let all = unit.facts.symbols.iter().enumerate();
+    all.filter(|(_, symbol)| symbol.flags & flags::GLOBAL != 0).map(move |(position, symbol)| {
+        (Question::space(root, unit.text(symbol.name)), LocalSymbol::at(position))
+    })
 }
 
 /// Returns the types that a file opens, in languages in which others may open them as well.

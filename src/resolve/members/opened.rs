@@ -1,0 +1,33 @@
+//! Library types that the repository opens again: classes with further members, and interfaces that
+//! files extend in the global scope.
+
+use crate::model::SymbolKind;
+use crate::model::facts::flags;
+use crate::model::graph::SymbolRef;
+use crate::resolve::Symbols;
+use crate::resolve::db::Db;
+use crate::resolve::members::type_flow;
+use crate::resolve::units::space::Space;
+
+/// Returns the types by which the repository opens a library type, or that of a library value.
+pub(super) fn types(db: &Db, outer: &str) -> Symbols {
+    let language = db.program.known(db.origin.get()).language;
+    let root = Space::root(language);
+    let is_type = |symbol: &&SymbolRef| db.program.symbol(**symbol).kind.is_type();
+    if language.manifest.resolution.open_types {
+        let all = db.program.in_space(root, db.program.named(outer));
+        return all.into_iter().flatten().find(is_type).copied().into_iter().collect();
+    }
+    if !language.manifest.modules.has_global_scope() {
+        return Symbols::new();
+    }
+    let name = type_flow::flow(db, db.origin.get(), outer).map_or(outer, |(name, _)| name);
+    let all = db.program.in_space(root, db.program.named(name));
+    all.into_iter().flatten().filter(is_type).copied().collect()
+}
+
+/// True for an interface of the global scope, which may extend one of the library.
+pub(super) fn is_global_interface(db: &Db, symbol: SymbolRef) -> bool {
+    let entry = db.program.symbol(symbol);
+    entry.kind == SymbolKind::Interface && entry.flags & flags::GLOBAL != 0
+}
