@@ -307,7 +307,8 @@ fn exports() -> Files {
         ),
         (
             "main.js",
-            "import { a, own } from './a';\nimport { self } from './b';\na();\nown();\nself();\n"
+            "import { a, own } from './a';\nimport { self } from './b';\na();\nown();\nself();\n\
+             function f() { var one = other; var other = one; one({ key: 1 }); }\n"
                 .to_owned(),
         ),
     ])

@@ -202,11 +202,13 @@ impl Builder {
             binding.scope == scope && binding.kind != BindingKind::TypeParam
         };
         let all = start..self.facts.bindings.len();
-        let (own, others): (Vec<usize>, Vec<usize>) = all.partition(is_own);
-        let run = Run { start: BindingId::at(start).0, len: BindingId::at(own.len()).0 };
-        if own.last().is_none_or(|last| *last < start + own.len()) {
+        let count = all.clone().filter(is_own).count();
+        let run = Run { start: BindingId::at(start).0, len: BindingId::at(count).0 };
+        // Most parameters come with nothing else.
+        if (start..start + count).all(|position| is_own(&position)) {
             return run;
         }
+        let (own, others): (Vec<usize>, Vec<usize>) = all.partition(is_own);
         let order: Vec<usize> = own.into_iter().chain(others).collect();
         let mut places = vec![BindingId::NONE; order.len()];
         for (place, before) in order.iter().enumerate() {

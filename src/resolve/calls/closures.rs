@@ -191,7 +191,9 @@ fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId
                     let binding = db.program.known(of).binding(*bindings.first()?);
                     match binding.ty.is_some() {
                         true => Some((of, binding.ty)),
-                        false => declared_type(db, of, binding.value),
+                        // Values of variables may lead back to themselves.
+                        false if db.is_too_deep() => None,
+                        false => db.deeper(|| declared_type(db, of, binding.value)),
                     }
                 }
                 _ => None,
