@@ -150,6 +150,9 @@ faults! {
     UnmarkedWords = "unmarked_words",
     /// The new footprint of a resolution is not recorded.
     StaleFootprint = "stale_footprint",
+    // From here on: defects of resolution.
+    /// Types and aliases that lead back to themselves are followed again.
+    FollowedCircles = "followed_circles",
 }
 
 /// True if the fault is active.

@@ -39,6 +39,7 @@ pub use crate::resolve::units::partition::Shared;
 pub use crate::resolve::{
     references::file::Resolved,
     units::prepared::{Head, Prepared},
+    units::stack::limit_stack,
 };
 pub use incremental::invalidate::{Change, Changed, Listing};
 pub use workspace::packed::PackedEntry;

@@ -3,6 +3,7 @@
 
 mod budget;
 mod cache;
+mod circles;
 mod damage;
 mod endless;
 mod files;

@@ -212,12 +212,16 @@ fn try_seed(seed: u64, reached: &mut Reached) {
     }
 }
 
+/// The seeds that the environment asks for: the first one, and the one after the last.
+pub(crate) fn asked_seeds() -> Option<(u64, u64)> {
+    let seeds = std::env::var("COGRAPH_TEST_SEEDS").ok()?;
+    let (first, end) = seeds.split_once("..").expect("COGRAPH_TEST_SEEDS is like 0..100");
+    Some((first.parse().expect("a number"), end.parse().expect("a number")))
+}
+
 #[test]
 fn after_any_edits_a_store_is_what_a_fresh_build_gives() {
-    let asked: Option<(u64, u64)> = std::env::var("COGRAPH_TEST_SEEDS").ok().map(|seeds| {
-        let (first, end) = seeds.split_once("..").expect("COGRAPH_TEST_SEEDS is like 0..100");
-        (first.parse().expect("a number"), end.parse().expect("a number"))
-    });
+    let asked = asked_seeds();
     let (first, end) = asked.unwrap_or((0, 1_000));
     let (started, mut reached) = (Instant::now(), Reached::default());
     for seed in first..end {

@@ -370,3 +370,28 @@ fn a_worker_ends_with_the_process_that_started_it() {
     );
     location.lock(Duration::ZERO).expect("nobody writes any more");
 }
+
+/// The bound of the stack stands in for a bound that a recursion of name resolution lacks.
+#[test]
+fn a_recursion_without_an_end_costs_the_references_of_its_file() {
+    let project = Project::with("none");
+    project.write("calls.py", "from a import a\na()\n");
+    project.write(
+        "circle.ts",
+        "class Item { run() {} }\ntype Rows<T> = T extends string ? Rows<T[]> : Item[];\n\
+         function all(rows: Rows<string>) { for (const row of rows) row.run(); }\n",
+    );
+    let asked = |statement: &str| {
+        let output = project
+            .command(&["sql", statement])
+            .env("COGRAPH_TEST_FAULT", "followed_circles")
+            .output()
+            .expect("the program starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("answers are text")
+    };
+    let faults = asked("SELECT path, count(*) > 3 FROM refs WHERE step = 'fault' GROUP BY path");
+    assert_eq!(faults.lines().last(), Some("circle.ts\t1"), "{faults}");
+    let call = asked("SELECT verdict FROM refs WHERE path = 'calls.py' AND kind = 'call'");
+    assert_eq!(call.lines().last(), Some("resolved"), "{call}");
+}

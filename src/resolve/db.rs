@@ -3,12 +3,13 @@
 //! concepts above their own is in `queries`.
 
 pub(super) mod expression_types;
+pub(super) mod in_progress;
 pub(super) mod memo;
 pub(super) mod ty;
 pub(super) mod wildcards;
 
 use crate::grammar::Tier;
-use crate::model::facts::{ExprId, FileFacts, NameId, ScopeId};
+use crate::model::facts::{FileFacts, NameId, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::bounds::{Budget, MAX_DEPTH};
 use crate::resolve::units::footprint::FileSet;
@@ -17,9 +18,10 @@ use crate::resolve::workspace::postings::Definitions;
 use crate::resolve::workspace::program::Program;
 use crate::resolve::{Name, Symbols, Wanted};
 use expression_types::ExpressionTypes;
+use in_progress::InProgress;
 use memo::Memo;
 use rustc_hash::FxHashMap;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 use ty::{Hierarchy, Member, OwnNames, Parameter, Ty};
 use wildcards::Wildcards;
@@ -36,12 +38,7 @@ pub(super) struct Db<'a> {
     pub(super) types_only: Cell<bool>,
     /// Nesting of type inference.
     pub(super) depth: Cell<u32>,
-    /// Expressions whose types are being looked for: a type that depends on itself is unknown on
-    /// that path.
-    pub(super) naming: RefCell<Vec<(FileId, ExprId)>>,
-    /// Aliases that are followed to a member, each with its name: an alias that leads back to
-    /// itself has none.
-    pub(super) following: RefCell<Vec<(FileId, ExprId, Name)>>,
+    pub(super) in_progress: InProgress,
     /// Variable whose value the current reference leads to.
     pub(super) holder: Cell<Option<SymbolRef>>,
 
@@ -103,8 +100,7 @@ impl<'a> Db<'a> {
             wanted: Cell::default(),
             types_only: Cell::default(),
             depth: Cell::default(),
-            naming: RefCell::default(),
-            following: RefCell::default(),
+            in_progress: InProgress::default(),
             holder: Cell::default(),
             types: ExpressionTypes::default(),
             literals: Memo::default(),
@@ -190,25 +186,6 @@ impl<'a> Db<'a> {
         let computed = compute();
         self.depth.update(|depth| depth - 1);
         computed
-    }
-
-    /// Computes what an alias leads to; `None` if that is being computed already.
-    pub(super) fn following<T>(
-        &self,
-        alias: (FileId, ExprId, Name),
-        compute: impl FnOnce() -> Option<T>,
-    ) -> Option<T> {
-        let is_endless = {
-            let following = self.following.borrow();
-            following.contains(&alias) || following.len() >= MAX_DEPTH as usize
-        };
-        if is_endless {
-            return None;
-        }
-        self.following.borrow_mut().push(alias);
-        let found = compute();
-        self.following.borrow_mut().pop();
-        found
     }
 
     /// True if nothing may be nested deeper: what would be is unknown.

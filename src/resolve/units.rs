@@ -13,4 +13,5 @@ pub(super) mod prepared;
 pub(super) mod scope_bindings;
 pub(super) mod space;
 pub(super) mod spaces;
+pub(super) mod stack;
 pub(super) mod unit;

@@ -12,9 +12,9 @@ use super::setup::{Repository, program, stderr, stdout};
 /// Far more than a build without optimisations takes, far less than to walk every way.
 const SECONDS: u64 = 60;
 
-type Files = Vec<(String, String)>;
+pub(super) type Files = Vec<(String, String)>;
 
-fn files<const N: usize>(files: [(&str, String); N]) -> Files {
+pub(super) fn files<const N: usize>(files: [(&str, String); N]) -> Files {
     files.into_iter().map(|(path, text)| (path.to_owned(), text)).collect()
 }
 
@@ -246,7 +246,7 @@ fn embedded() -> Files {
     files([("e.go", format!("package p\n\ntype T0 struct {{}}\nfunc (t T0) Go() {{}}\n{row}"))])
 }
 
-fn run(repository: &Repository, arguments: &[&str]) -> Output {
+pub(super) fn run(repository: &Repository, arguments: &[&str]) -> Output {
     let begun = Instant::now();
     let output = program(&repository.beside("cache"))
         .args(arguments)
@@ -269,7 +269,7 @@ fn calls(repository: &Repository) -> String {
     stdout(&run(repository, &["sql", statement]))
 }
 
-fn holds(name: &str, make: fn() -> Files, expected: &[&str]) {
+pub(super) fn holds(name: &str, make: fn() -> Files, expected: &[&str]) {
     let repository = Repository::with(&[("other.py", b"def other():\n    pass\n")]);
     run(&repository, &["index"]);
     for (path, text) in make() {
@@ -288,35 +288,6 @@ fn holds(name: &str, make: fn() -> Files, expected: &[&str]) {
         assert!(!calls.contains("is left out"), "{name}, {how}: {calls}");
     }
     assert!(fs::metadata(repository.root()).is_ok());
-}
-
-/// Modules that export each other's names, one of them its own, under further names.
-fn exports() -> Files {
-    files([
-        (
-            "a.js",
-            "import { b as a1, own as b1 } from './b';\nexport { a1 as a, b1 as own };\n\
-             export function real() {}\n"
-                .to_owned(),
-        ),
-        (
-            "b.js",
-            "import { a as b1, own as b2, real } from './a';\nimport { self as b3 } from './b';\n\
-             export { b1 as b, b2 as own, b3 as self };\nreal();\n"
-                .to_owned(),
-        ),
-        (
-            "main.js",
-            "import { a, own } from './a';\nimport { self } from './b';\na();\nown();\nself();\n\
-             function f() { var one = other; var other = one; one({ key: 1 }); }\n"
-                .to_owned(),
-        ),
-    ])
-}
-
-#[test]
-fn names_that_modules_export_in_circles_come_to_an_end() {
-    holds("exports", exports, &["real resolved a.js"]);
 }
 
 #[test]
@@ -356,63 +327,6 @@ fn configurations_that_extend_themselves_come_to_an_end() {
 fn types_that_double_come_to_an_end() {
     holds("tuples", tuples, &["open resolved tuples.py"]);
     holds("aliases", aliases, &["open resolved aliases.ts"]);
-}
-
-/// Aliases with themselves among the arguments of their target, in languages that allow it, and
-/// extensions of a type with arguments.
-fn aliases_of_themselves() -> Files {
-    files([
-        (
-            "types.ts",
-            "export class Leaf { name() {} }\n\
-             export class List<T> { item: T; }\n\
-             export type Tree = Leaf | List<Tree> | Map<Tree, Leaf | List<Tree>>;\n\
-             export type Pair = List<Pair> | List<List<Pair> | Tree>;\n\
-             export function isTree(one: unknown): one is Tree { return isPair(one); }\n\
-             export function isPair(one: unknown): one is Pair { return isTree(one); }\n\
-             export function leaf(of: List<Tree>) { if (isPair(of)) of.item; inTs(new Leaf()); }\n\
-             export function inTs(one: Tree) { if (isTree(one)) isPair(one); }\n\
-             type Choice<T> = T extends string ? Leaf : Choice<T>;\n\
-             type Ping = Pong | Leaf;\n\
-             type Pong = Ping | Choice<Pong>;\n\
-             export function ends(one: Choice<1>, other: Ping) { one.name(); other.name(); }\n"
-                .to_owned(),
-        ),
-        (
-            "types.py",
-            "type Tree = Leaf | list[Tree] | dict[Tree, Leaf | list[Tree]]\n\n\
-             class Leaf:\n    def name(self): ...\n\n\
-             def in_py(one: Tree, other: list[Tree]) -> Tree:\n    return in_py(other[0], [one])\n"
-                .to_owned(),
-        ),
-        (
-            "types.swift",
-            "struct Box<T> { func open() {} }\n\
-             extension Box<Int> {\n  func inSwift() { open() }\n  func more() { inSwift() }\n}\n\
-             extension Collection<String> {\n  func all() { item() }\n  func item() {}\n}\n"
-                .to_owned(),
-        ),
-    ])
-}
-
-#[test]
-fn types_that_name_themselves_cost_what_others_do() {
-    let found = [
-        "inTs resolved types.ts",
-        "isPair resolved types.ts",
-        "in_py resolved types.py",
-        "inSwift resolved types.swift",
-        "item resolved types.swift",
-    ];
-    holds("aliases_of_themselves", aliases_of_themselves, &found);
-    let repository = Repository::with(&[]);
-    for (path, text) in aliases_of_themselves() {
-        repository.write(&path, text.as_bytes());
-    }
-    run(&repository, &["index"]);
-    let statement = "SELECT count(*) FROM refs WHERE step = 'fault'";
-    let given_up = stdout(&run(&repository, &["sql", statement]));
-    assert_eq!(given_up.lines().last(), Some("0"), "{given_up}");
 }
 
 #[test]

@@ -10,24 +10,13 @@ use cograph::index::{Run, retry_slow};
 use cograph::model::cancel::CancelToken;
 use cograph::model::{SkipReason, Step};
 
-use super::setup::{Repository, limits};
+use super::setup::{Random, Repository, limits};
 use crate::incremental::assert_says_what_is_there;
 
-/// A small generator of numbers, so that a failure can be repeated.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % bound.max(1) as u64).expect("it is below a length")
-    }
-
-    fn range(&mut self, length: usize) -> std::ops::Range<usize> {
-        let start = self.below(length);
-        start..(start + 1 + self.below(60)).min(length)
-    }
+/// A range of some bytes.
+fn range(random: &mut Random, length: usize) -> std::ops::Range<usize> {
+    let start = random.below(length);
+    start..(start + 1 + random.below(60)).min(length)
 }
 
 /// Every file of every fixture: its path and text.
@@ -67,7 +56,7 @@ fn mutate(source: &[u8], random: &mut Random) -> Vec<u8> {
         if bytes.is_empty() {
             break;
         }
-        let range = random.range(bytes.len());
+        let range = range(random, bytes.len());
         match random.below(6) {
             0 => drop(bytes.drain(range)),
             1 => bytes.truncate(range.start),

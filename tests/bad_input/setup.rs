@@ -16,6 +16,19 @@ use cograph::model::cancel::CancelToken;
 use cograph::store::{FileRow, Location, Snapshot, Store, SymbolRow};
 use tempfile::TempDir;
 
+/// A small generator of numbers, so that a failure can be repeated.
+pub(super) struct Random(pub(super) u64);
+
+impl Random {
+    /// One of `0..bound`.
+    pub(super) fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % bound.max(1) as u64).expect("it is below a length")
+    }
+}
+
 /// A directory with files in it, gone at the end of the test.
 pub(crate) struct Repository {
     directory: TempDir,

@@ -18,6 +18,10 @@ impl Workers {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(limits.threads)
             .stack_size(limits.stack_bytes)
+            .start_handler({
+                let bytes = limits.stack_bytes;
+                move |_| crate::resolve::limit_stack(bytes)
+            })
             .thread_name(|number| format!("index-{number}"))
             .build();
         let failed = |error: rayon::ThreadPoolBuildError| IndexError::Threads {

@@ -6,6 +6,7 @@ use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::calls::{extensions, overload, receivers};
 use crate::resolve::db::Db;
+use crate::resolve::db::in_progress::Operation;
 use crate::resolve::db::ty::{Entity, Parameter, Ty, TyList, no_types, unify};
 use crate::resolve::members::{aliases, hierarchy, overrides, type_flow};
 use crate::resolve::names::definition;
@@ -79,8 +80,9 @@ pub(in crate::resolve) fn call_result(db: &Db, file: FileId, callee: &Ty, args: 
 }
 
 fn result_of_calling_value(db: &Db, file: FileId, value: &Ty, args: Run) -> Ty {
-    if let Some(underlying) = aliases::underlying(db, value) {
-        return call_result(db, file, &underlying, args);
+    let of_underlying = |underlying: &Ty| call_result(db, file, underlying, args);
+    if let Some(result) = aliases::operated(db, value, Operation::Call, of_underlying) {
+        return result;
     }
     let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
     let names = &db.program.known(symbol.file).language.manifest.names;

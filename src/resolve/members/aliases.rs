@@ -6,6 +6,7 @@ use crate::model::facts::{Expr, LocalSymbol, Run, Symbol, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
+use crate::resolve::db::in_progress::{Computation, Operation};
 use crate::resolve::db::ty::{Member, Ty};
 use crate::resolve::members::prototypes;
 use crate::resolve::names::definition;
@@ -121,6 +122,21 @@ pub(in crate::resolve) fn underlying(db: &Db, value: &Ty) -> Option<Ty> {
     Some(target.map(&map)).filter(|target| target != value)
 }
 
+/// Returns what an operation gives for a value of such a type: `None` for a value of another one,
+/// unknown where the type leads back to itself.
+pub(in crate::resolve) fn operated(
+    db: &Db,
+    value: &Ty,
+    operation: Operation,
+    operate: impl FnOnce(&Ty) -> Ty,
+) -> Option<Ty> {
+    let Ty::Instance(symbol, _) = value else { return None };
+    let underlying = underlying(db, value)?;
+    let computation = Computation::Operating(*symbol, operation);
+    let given = db.in_progress.once(computation, || operate(&underlying));
+    Some(given.unwrap_or(Ty::Unknown))
+}
+
 /// Replaces an instance of an alias by an instance of the aliased type. An alias in its own target
 /// (`type T = A | List<T>`) stays one until it is used as a value: its expansion has no end.
 pub(in crate::resolve) fn unaliased(db: &Db, ty: Ty) -> Ty {
@@ -136,7 +152,7 @@ pub(in crate::resolve) fn unaliased(db: &Db, ty: Ty) -> Ty {
         return ty;
     }
     let entry = db.program.symbol(*symbol);
-    if db.naming.borrow().contains(&(symbol.file, entry.ty)) {
+    if db.in_progress.contains(Computation::Naming(symbol.file, entry.ty)) {
         return ty;
     }
     let target = db.aliased.get(symbol).unwrap_or_else(|| {

@@ -6,6 +6,7 @@ use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
+use crate::resolve::db::in_progress::{Computation, Operation};
 use crate::resolve::db::ty::{Member, Ty, unify};
 use crate::resolve::members::type_flow;
 use crate::resolve::members::type_flow::last_segment;
@@ -193,7 +194,7 @@ pub(in crate::resolve) fn holder(db: &Db, value: &Ty, members: &Symbols) -> Opti
     let Ty::Instance(symbol, _) = value else { return None };
     let names = &db.program.known(symbol.file).language.manifest.names;
     let implicit = names.members_behind(ImplicitUse::Dereference);
-    if implicit.is_empty() || db.is_too_deep() {
+    if implicit.is_empty() {
         return None;
     }
     let first = *members.first()?;
@@ -201,10 +202,13 @@ pub(in crate::resolve) fn holder(db: &Db, value: &Ty, members: &Symbols) -> Opti
     if db.type_member(*symbol, name).contains(&first) {
         return None;
     }
-    let inner =
-        implicit.iter().map(|member| result_of_member(db, value, member)).find(Ty::is_known)?;
-    let deeper = db.deeper(|| holder(db, &inner, members));
-    Some(deeper.unwrap_or(inner))
+    let dereference = Computation::Operating(*symbol, Operation::Dereference);
+    let target = || {
+        let mut results = implicit.iter().map(|member| result_of_member(db, value, member));
+        let inner = results.find(Ty::is_known)?;
+        Some(holder(db, &inner, members).unwrap_or(inner))
+    };
+    db.in_progress.once(dereference, target)?
 }
 
 /// Returns the extension members of an external type.

@@ -5,6 +5,7 @@ use crate::model::SymbolKind;
 use crate::model::facts::{BindingKind, ImportId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
+use crate::resolve::db::in_progress::Computation;
 use crate::resolve::db::ty::{Entity, Member, Ty};
 use crate::resolve::members::{aliases, hierarchy, inherent, opened, overrides, prototypes};
 use crate::resolve::names::visited::Visited;
@@ -408,12 +409,13 @@ fn find_symbol_members(db: &Db, symbol: SymbolRef, name: Name) -> Member {
         && entry.ty.is_some()
         && aliases::alias_target(db, symbol).is_none()
     {
-        let found = db.following((symbol.file, entry.ty, name), || {
+        let following = Computation::Following(symbol.file, entry.ty, name);
+        let found = db.in_progress.once(following, || {
             let target = db.instance_of_expr(symbol.file, entry.ty);
             let is_other = !matches!(target, Ty::Instance(other, _) if other == symbol);
             is_other.then(|| member(db, &target, name))
         });
-        if let Some(found) = found {
+        if let Some(Some(found)) = found {
             return found;
         }
     }

@@ -6,6 +6,7 @@ use crate::model::facts::{BindingId, ImportId, ImportKind, ScopeId, ScopeKind};
 use crate::model::graph::FileId;
 use crate::model::{Step, SymbolKind};
 use crate::resolve::db::Db;
+use crate::resolve::db::in_progress::Computation;
 use crate::resolve::db::ty::Entity;
 use crate::resolve::db::wildcards::ScopePlace;
 use crate::resolve::names::assignments::NameUse;
@@ -490,9 +491,8 @@ pub(in crate::resolve) fn alias_of(
             value.get().map(|position| unit.facts.exprs[position])
         {
             let name = unit.name(name);
-            return db.following((file, value, name), || {
-                lookup(db, file, name, scope, u32::MAX).map(|(entity, _)| entity)
-            });
+            let target = || lookup(db, file, name, scope, u32::MAX).map(|(entity, _)| entity);
+            return db.in_progress.once(Computation::Following(file, value, name), target)?;
         }
     }
     Some(Entity::Local(file, bindings))

@@ -6,6 +6,7 @@ use crate::model::SymbolKind;
 use crate::model::facts::ExprId;
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
+use crate::resolve::db::in_progress::{Computation, Operation};
 use crate::resolve::db::ty::{ARRAY, MAPPING, Ty, instance_of, no_types};
 use crate::resolve::members::prototypes::FUNCTION;
 use crate::resolve::members::type_flow::last_segment;
@@ -82,16 +83,22 @@ pub(in crate::resolve) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
             }
         }
         Ty::Instance(symbol, _) => {
-            if let Some(underlying) = aliases::underlying(db, value) {
-                return element(db, file, &underlying);
-            }
-            match iterated(db, file, *symbol, value) {
-                Ty::Unknown => hierarchy::library_base(db, value)
-                    .map_or(Ty::Unknown, |library| element(db, file, &library)),
-                item => item,
-            }
+            let iteration = Computation::Operating(*symbol, Operation::Iteration);
+            let item = || item_of_instance(db, file, *symbol, value);
+            db.in_progress.once(iteration, item).unwrap_or(Ty::Unknown)
         }
         _ => Ty::Unknown,
+    }
+}
+
+fn item_of_instance(db: &Db, file: FileId, symbol: SymbolRef, value: &Ty) -> Ty {
+    if let Some(underlying) = aliases::underlying(db, value) {
+        return element(db, file, &underlying);
+    }
+    match iterated(db, file, symbol, value) {
+        Ty::Unknown => hierarchy::library_base(db, value)
+            .map_or(Ty::Unknown, |library| element(db, file, &library)),
+        item => item,
     }
 }
 
@@ -138,10 +145,11 @@ pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
         Ty::Instance(symbol, _) => {
             let manifest = &db.program.known(symbol.file).language.manifest;
             let member = manifest.names.member_behind(ImplicitUse::Index);
-            let given = match (member, aliases::underlying(db, object)) {
-                (Some(member), _) => inherent::result_of_member(db, object, member),
-                (None, Some(underlying)) => indexed(db, file, &underlying, key),
-                (None, None) => Ty::Unknown,
+            let of_underlying = |underlying: &Ty| indexed(db, file, underlying, key);
+            let given = match member {
+                Some(member) => inherent::result_of_member(db, object, member),
+                None => aliases::operated(db, object, Operation::Subscript, of_underlying)
+                    .unwrap_or(Ty::Unknown),
             };
             let given = match (given, hierarchy::library_base(db, object)) {
                 (Ty::Unknown, Some(library)) => indexed(db, file, &library, key),

@@ -6,6 +6,7 @@ use crate::model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
 use crate::model::graph::FileId;
 use crate::resolve::Name;
 use crate::resolve::db::Db;
+use crate::resolve::db::in_progress::Computation;
 use crate::resolve::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
 use crate::resolve::members::{aliases, hierarchy, prototypes, receiver, type_flow};
 use crate::resolve::names::namespaces;
@@ -206,13 +207,8 @@ pub(in crate::resolve) fn type_of(db: &Db, file: FileId, expr: ExprId) -> Ty {
         return Ty::Unknown;
     }
     // A name in the head of an extension is looked up among the members of what is extended.
-    if db.naming.borrow().contains(&(file, expr)) {
-        return Ty::Unknown;
-    }
-    db.naming.borrow_mut().push((file, expr));
-    let ty = db.deeper(|| db.filtered(None, || named(db, file, expr, position)));
-    db.naming.borrow_mut().pop();
-    ty
+    let named = || db.deeper(|| db.filtered(None, || named(db, file, expr, position)));
+    db.in_progress.once(Computation::Naming(file, expr), named).unwrap_or(Ty::Unknown)
 }
 
 /// Does the same within the bounds of recursion, without a filter.

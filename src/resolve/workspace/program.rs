@@ -8,6 +8,7 @@ use crate::model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::units::footprint::{FileSet, FootprintBuilder, Question};
 use crate::resolve::units::space::Space;
+use crate::resolve::units::stack;
 use crate::resolve::units::unit::Unit;
 use crate::resolve::workspace::postings::Definitions;
 use crate::resolve::{Name, Symbols};
@@ -75,7 +76,9 @@ impl<'a> Program<'a> {
         &self.tables.files[file.0 as usize].path
     }
 
+    /// Returns the unit of a file. Every recursion comes by here: the stack is checked.
     pub(in crate::resolve) fn unit(&self, file: FileId) -> Option<Unit<'a>> {
+        stack::check();
         match self.own {
             Some((own, unit)) if own == file => {
                 self.is_own_read.set(true);

@@ -1,0 +1,61 @@
+//! Computations in progress: one that leads back to itself ends there, for types, aliases and names
+//! may be defined by themselves.
+
+use crate::faults::{Fault, planted};
+use crate::model::facts::ExprId;
+use crate::model::graph::{FileId, SymbolRef};
+use crate::resolve::Name;
+use crate::resolve::units::bounds::MAX_DEPTH;
+use std::cell::RefCell;
+
+/// A computation with its argument.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::resolve) enum Computation {
+    /// The type that a type expression names.
+    Naming(FileId, ExprId),
+    /// What a name leads to through the value or the target of an alias.
+    Following(FileId, ExprId, Name),
+    /// What an operation gives for a value of a type, whose members or alias say it.
+    Operating(SymbolRef, Operation),
+}
+
+/// Operation on a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::resolve) enum Operation {
+    Iteration,
+    Subscript,
+    Call,
+    Dereference,
+}
+
+/// Maximum number of computations of the two kinds that nest without type expressions.
+const MAX_IN_PROGRESS: usize = 2 * MAX_DEPTH as usize;
+
+/// Stack of the computations in progress.
+#[derive(Debug, Default)]
+pub(in crate::resolve) struct InProgress(RefCell<Vec<Computation>>);
+
+impl InProgress {
+    pub(in crate::resolve) fn contains(&self, computation: Computation) -> bool {
+        self.0.borrow().contains(&computation)
+    }
+
+    /// Computes something; `None` if that is in progress already.
+    pub(in crate::resolve) fn once<T>(
+        &self,
+        computation: Computation,
+        compute: impl FnOnce() -> T,
+    ) -> Option<T> {
+        let is_endless = {
+            let started = self.0.borrow();
+            started.contains(&computation) || started.len() >= MAX_IN_PROGRESS
+        };
+        if is_endless && !planted(Fault::FollowedCircles) {
+            return None;
+        }
+        self.0.borrow_mut().push(computation);
+        let computed = compute();
+        self.0.borrow_mut().pop();
+        Some(computed)
+    }
+}
