@@ -5,6 +5,7 @@
 //! `conditionals` handles conditions that cut through statements, `attributes` removes other
 //! unparsable text; both work on the tokens of `tokens`.
 
+pub(super) mod annotations;
 pub(super) mod attributes;
 pub(super) mod brackets;
 pub(super) mod code;
@@ -81,7 +82,7 @@ impl Edit {
     }
 }
 
-/// Masks unparsable text. Without markup, joined lines and a preprocessor the source is unchanged.
+/// Masks unparsable text. Without markup, joined lines, annotations in a row and a preprocessor the source is unchanged.
 pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     let mut cleared = Cleared {
         source: Cow::Borrowed(source),
@@ -100,6 +101,12 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     let rules = &language.manifest.preprocessor;
     if !rules.joined_words.is_empty() {
         lines::join(&rules.joined_words, &mut cleared.source);
+    }
+    if !rules.annotated_types.is_empty() {
+        let (edits, uses) = annotations::stacked(&rules.annotated_types, &cleared.source);
+        apply(&mut cleared.source, edits);
+        cleared.uses.extend(uses);
+        cleared.sort_uses();
     }
     if rules.directive.is_none() {
         return cleared;

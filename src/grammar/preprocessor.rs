@@ -13,6 +13,8 @@ pub struct Preprocessor {
     /// Keyword that may start a line, behind modifiers, although it continues the header of a
     /// definition -> keywords of such definitions. For grammars that end a header at a line break.
     pub joined_words: BTreeMap<String, Vec<String>>,
+    /// Keywords of types before which the grammar takes several annotations for an expression.
+    pub annotated_types: Vec<String>,
     /// Prefix of directives. Without words of macros only conditions that cut through statements
     /// are masked.
     pub directive: Option<String>,

@@ -83,7 +83,8 @@ pub(in crate::resolve) fn receiver<'t>(
     symbols: &[SymbolRef],
     receiver: Option<&'t Ty>,
 ) -> Option<&'t Ty> {
-    let first = symbols.first()?;
+    // Elsewhere the receiver of an extension is none of its parameters.
+    let first = symbols.first().filter(|first| has_extensions(db, first.file))?;
     (db.program.symbol(*first).flags & flags::EXTENSION != 0)
         .then_some(receiver?)
         .filter(|receiver| !matches!(receiver, Ty::Type(..)))
