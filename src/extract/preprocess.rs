@@ -82,7 +82,8 @@ impl Edit {
     }
 }
 
-/// Masks unparsable text. Without markup, joined lines, annotations in a row and a preprocessor the source is unchanged.
+/// Masks unparsable text. Without markup, headers that the grammar takes for something else and a
+/// preprocessor the source is unchanged.
 pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     let mut cleared = Cleared {
         source: Cow::Borrowed(source),
@@ -99,11 +100,11 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         cleared.uses.extend(masked.components.into_iter().map(read));
     }
     let rules = &language.manifest.preprocessor;
-    if !rules.joined_words.is_empty() {
-        lines::join(&rules.joined_words, &mut cleared.source);
+    if !rules.headers.continued.is_empty() {
+        lines::join(&rules.headers.continued, &mut cleared.source);
     }
-    if !rules.annotated_types.is_empty() {
-        let (edits, uses) = annotations::stacked(&rules.annotated_types, &cleared.source);
+    if !rules.headers.annotated.is_empty() {
+        let (edits, uses) = annotations::stacked(&rules.headers.annotated, &cleared.source);
         apply(&mut cleared.source, edits);
         cleared.uses.extend(uses);
         cleared.sort_uses();

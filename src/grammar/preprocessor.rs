@@ -10,11 +10,8 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Preprocessor {
-    /// Keyword that may start a line, behind modifiers, although it continues the header of a
-    /// definition -> keywords of such definitions. For grammars that end a header at a line break.
-    pub joined_words: BTreeMap<String, Vec<String>>,
-    /// Keywords of types before which the grammar takes several annotations for an expression.
-    pub annotated_types: Vec<String>,
+    /// Headers of definitions that the grammar takes for something else.
+    pub headers: Headers,
     /// Prefix of directives. Without words of macros only conditions that cut through statements
     /// are masked.
     pub directive: Option<String>,
@@ -26,6 +23,17 @@ pub struct Preprocessor {
     /// Word lists by word, computed on first access.
     #[serde(skip)]
     lists: OnceLock<FxHashMap<Box<[u8]>, WordLists>>,
+}
+
+/// Headers of definitions that a grammar takes for something else.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct Headers {
+    /// Keyword that may start a line, behind modifiers, although it continues the header of a
+    /// definition -> keywords of such definitions. For grammars that end a header at a line break.
+    pub continued: BTreeMap<String, Vec<String>>,
+    /// Keywords of types before which the grammar takes several annotations for an expression.
+    pub annotated: Vec<String>,
 }
 
 /// Class of words before the parser runs. A word may be in several.

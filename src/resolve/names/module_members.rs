@@ -145,8 +145,10 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
             return scopes::alias_of(db, file, bindings, visited);
         }
         Some(Bound::Entity(entity)) => return Some(entity),
-        Some(Bound::Imports(file, imports)) => {
-            return scopes::import_entities(db, file, &imports, visited);
+        // What is imported by this name alone may be of another kind, such as a macro.
+        Some(Bound::Imports(of, imports)) => {
+            return scopes::import_entities(db, of, &imports, visited)
+                .or_else(|| wildcard::through_wildcards(db, file, name, top, visited));
         }
         Some(Bound::Alternatives(file, imports)) => {
             let several = scopes::alternative_entities(db, file, &imports, visited);
