@@ -278,8 +278,12 @@ pub(super) fn are_extensions(db: &Db, found: &Symbols) -> bool {
 }
 
 /// Returns the name of the external type, or of every type, that members defined for `owner`
-/// extend.
+/// extend. A member that one value of the type is given extends no type.
 pub(in crate::resolve) fn outside_owner(db: &Db, file: FileId, owner: ExprId) -> Option<Box<str>> {
+    let takes_members = db.program.known(file).language.manifest.names.values_member.is_some();
+    if takes_members && matches!(db.ty(file, owner), Ty::Builtin(..)) {
+        return None;
+    }
     match db.instance_of_expr(file, owner) {
         Ty::Builtin(name, _) | Ty::External(name) => Some(Box::from(last_segment(&name))),
         Ty::Param(..) => Some(Box::from(EVERY_TYPE)),
