@@ -410,6 +410,21 @@ fn none_at_any_depth_is_said_only_of_bodies_that_were_understood() {
     assert!(answer.contains("1 body on the way not understood (b.ex:"), "{answer}");
 }
 
+/// The first body by path, not by the order in which files came to the index.
+#[test]
+fn the_body_that_is_named_does_not_depend_on_the_history_of_the_index() {
+    let body = |name: &str| format!("def {name}():\n    one = 1\n    two = 2\n    three = 3\n");
+    let calls = "from a import lower\nfrom b import upper\n\n\ndef start():\n    upper()\n    lower()\n\n\n\
+                 def target():\n    return start\n";
+    let repository =
+        Repository::with(&[("b.py", body("upper").as_bytes()), ("calls.py", calls.as_bytes())]);
+    let first = repository.asked(&["trace", "start", "--to", "target"]);
+    assert!(first.contains("1 body on the way not understood (b.py:1)"), "{first}");
+    repository.write("a.py", body("lower").as_bytes());
+    let then = repository.asked(&["trace", "start", "--to", "target"]);
+    assert!(then.contains("2 bodies on the way not understood (a.py:1)"), "{then}");
+}
+
 #[test]
 fn absolute_paths_and_paths_of_the_working_directory_are_taken_everywhere() {
     let files: &[(&str, &[u8])] = &[

@@ -215,9 +215,9 @@ const MAX_BODIES: usize = 2_000;
 /// Minimum number of lines of a body without a reference that counts as not read.
 const BODY_LINES: u32 = 3;
 
-/// Returns the number of symbols with a body that is not understood, and the first of them: of a
-/// language without references, with a region that could not be parsed, or without any reference.
-/// Symbols beyond the limit count as well.
+/// Returns the number of symbols with a body that is not understood, and the first of them by path
+/// and line: of a language without references, with a region that could not be parsed, or without
+/// any reference. Symbols beyond the limit count as well.
 fn unread_bodies(
     lookup: &Lookup<'_>,
     mut symbols: Vec<SymbolKey>,
@@ -247,8 +247,11 @@ fn unread_bodies(
         let is_empty = symbol.site_span == 0 && to - from + 1 > BODY_LINES;
         if is_broken || is_unread || is_empty {
             count += 1;
-            if first.is_none() {
-                first = Some(Box::new(lookup.info(&symbol)?));
+            // Keys depend on the history of the store.
+            let info = lookup.info(&symbol)?;
+            let place = |info: &SymbolInfo| (info.path.clone(), info.name_at.line);
+            if first.as_deref().is_none_or(|other| place(&info) < place(other)) {
+                first = Some(Box::new(info));
             }
         }
     }
