@@ -414,7 +414,8 @@ fn none_at_any_depth_is_said_only_of_bodies_that_were_understood() {
 #[test]
 fn the_body_that_is_named_does_not_depend_on_the_history_of_the_index() {
     let body = |name: &str| format!("def {name}():\n    one = 1\n    two = 2\n    three = 3\n");
-    let calls = "from a import lower\nfrom b import upper\n\n\ndef start():\n    upper()\n    lower()\n\n\n\
+    let calls = "from a import lower\nfrom b import upper\n\n\n\
+                 def start():\n    upper()\n    lower()\n\n\n\
                  def target():\n    return start\n";
     let repository =
         Repository::with(&[("b.py", body("upper").as_bytes()), ("calls.py", calls.as_bytes())]);
