@@ -219,9 +219,9 @@ fn operations() -> Files {
         (
             "guard.rs",
             "struct End;\nimpl End { fn at_end(&self) {} }\n\nuse std::ops::Deref;\n\
-             struct Left;\nstruct Right;\n\
-             impl Deref for Left { type Target = Right; fn deref(&self) -> &Right { todo!() } }\n\
-             impl Deref for Right { type Target = Left; fn deref(&self) -> &Left { todo!() } }\n\
+             struct Left(Box<Right>);\nstruct Right(Box<Left>);\n\
+             impl Deref for Left { type Target = Right; fn deref(&self) -> &Right { &self.0 } }\n\
+             impl Deref for Right { type Target = Left; fn deref(&self) -> &Left { &self.0 } }\n\
              fn ends(left: Left, end: End) {\n    left.missing().more();\n\
              \u{20}   left.deref().deref().x();\n    end.at_end();\n}\n"
                 .to_owned(),

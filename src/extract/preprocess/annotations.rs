@@ -8,6 +8,9 @@ use std::ops::Range;
 /// Most bytes of the arguments of an annotation.
 const MOST_ARGUMENTS: usize = 2_000;
 
+/// Most words between the annotations and the keyword: prose has any number of them.
+const MOST_MODIFIERS: usize = 8;
+
 /// Returns the annotations to mask before types with one of these keywords, and their names. A type
 /// with parameters, type parameters or bases is no expression: there all annotations stay.
 pub(super) fn stacked(keywords: &[String], source: &[u8]) -> (Vec<Edit>, Vec<Use>) {
@@ -60,17 +63,18 @@ fn may_be_an_expression(rest: &[u8]) -> bool {
 /// Returns where the words directly before a keyword start.
 fn start_of_modifiers(source: &[u8], keyword: usize) -> usize {
     let mut start = keyword;
-    loop {
+    for _ in 0..MOST_MODIFIERS {
         let blank = source[..start].trim_ascii_end().len();
         let word =
             source[..blank].iter().rev().take_while(|byte| byte.is_ascii_lowercase()).count();
         let is_modifier =
             word > 0 && source[..blank - word].last().is_none_or(u8::is_ascii_whitespace);
         if !is_modifier {
-            return start;
+            break;
         }
         start = blank - word;
     }
+    start
 }
 
 /// Returns the annotation that ends before a position, with nothing but blanks between.

@@ -28,7 +28,7 @@ pub(in crate::resolve) enum Operation {
     Dereference,
 }
 
-/// Maximum number of computations of the two kinds that nest without type expressions.
+/// Maximum number of nested computations: type expressions alone nest half as deep.
 const MAX_IN_PROGRESS: usize = 2 * MAX_DEPTH as usize;
 
 /// Stack of the computations in progress.

@@ -76,7 +76,8 @@ impl<'a> Program<'a> {
         &self.tables.files[file.0 as usize].path
     }
 
-    /// Returns the unit of a file. Every recursion comes by here: the stack is checked.
+    /// Returns the unit of a file. Recursions over types and names come by here: the stack is
+    /// checked.
     pub(in crate::resolve) fn unit(&self, file: FileId) -> Option<Unit<'a>> {
         stack::check();
         match self.own {
