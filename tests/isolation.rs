@@ -375,11 +375,17 @@ fn a_worker_ends_with_the_process_that_started_it() {
 #[test]
 fn a_recursion_without_an_end_costs_the_references_of_its_file() {
     let project = Project::with("none");
-    project.write("calls.py", "from a import a\na()\n");
+    project.write("calls.py", "def a(): pass\na()\n");
     project.write(
         "circle.ts",
-        "class Item { run() {} }\ntype Rows<T> = T extends string ? Rows<T[]> : Item[];\n\
+        "class Item { run() {} }\ntype Rows<T> = T extends string ? Rows<T> : Item[];\n\
          function all(rows: Rows<string>) { for (const row of rows) row.run(); }\n",
+    );
+    // Members that are declared outside of their type: for the tables of all files.
+    project.write(
+        "outside.ts",
+        "class Item { run() {} }\ntype Rows<T> = T extends string ? Rows<T> : Item[];\n\
+         declare const rows: Rows<string>;\nrows[0].other = function () {};\n",
     );
     let asked = |statement: &str| {
         let output = project
@@ -387,11 +393,17 @@ fn a_recursion_without_an_end_costs_the_references_of_its_file() {
             .env("COGRAPH_TEST_FAULT", "followed_circles")
             .output()
             .expect("the program starts");
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).expect("answers are text")
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{said}");
+        (String::from_utf8(output.stdout).expect("answers are text"), said)
     };
-    let faults = asked("SELECT path, count(*) > 3 FROM refs WHERE step = 'fault' GROUP BY path");
-    assert_eq!(faults.lines().last(), Some("circle.ts\t1"), "{faults}");
-    let call = asked("SELECT verdict FROM refs WHERE path = 'calls.py' AND kind = 'call'");
+    let (faults, said) =
+        asked("SELECT path, count(*) > 3 FROM refs WHERE step = 'fault' GROUP BY path");
+    assert_eq!(faults.lines().last(), Some("circle.ts | 1"), "{faults}");
+    assert!(
+        said.contains("declares of types elsewhere stays unknown path=\"outside.ts\""),
+        "{said}"
+    );
+    let (call, _) = asked("SELECT verdict FROM refs WHERE path = 'calls.py' AND kind = 'call'");
     assert_eq!(call.lines().last(), Some("resolved"), "{call}");
 }

@@ -53,16 +53,16 @@ fn finds(place: &Path, name: &str) -> String {
     text
 }
 
-fn repository() -> TempDir {
+fn repository(files: usize) -> TempDir {
     let place = tempfile::tempdir().expect("a temporary directory");
     fs::create_dir(place.path().join("repository")).expect("created");
-    (0..40).for_each(|file| write(place.path(), file, "old"));
+    (0..files).for_each(|file| write(place.path(), file, "old"));
     place
 }
 
 #[test]
 fn a_build_beyond_the_file_size_limit_says_so() {
-    let place = repository();
+    let place = repository(40);
     is_refused(&run(place.path(), Some(1000), &["index"]));
     assert!(run(place.path(), None, &["index"]).status.success(), "nothing is in its way");
     finds(place.path(), "old_7_7");
@@ -70,7 +70,7 @@ fn a_build_beyond_the_file_size_limit_says_so() {
 
 #[test]
 fn a_change_beyond_the_file_size_limit_leaves_the_index_as_it_was() {
-    let place = repository();
+    let place = repository(40);
     assert!(run(place.path(), None, &["index"]).status.success());
     // An incremental change and a full build: both write next to the store.
     for rebuild in [&["index"][..], &["index", "--force"]] {
@@ -86,7 +86,8 @@ fn a_change_beyond_the_file_size_limit_leaves_the_index_as_it_was() {
 
 #[test]
 fn a_repository_beyond_the_memory_limit_is_told_apart_from_a_file_that_is() {
-    let repository = repository();
+    // Its build needs several times the limit.
+    let repository = repository(200);
     let place = repository.path();
     const LIMIT: &str = "export COGRAPH_MEMORY_LIMIT=16777216; ";
     let is_refused = |output: Output| {
@@ -97,9 +98,9 @@ fn a_repository_beyond_the_memory_limit_is_told_apart_from_a_file_that_is() {
         assert!(!said.contains("died") && !said.contains("left out;"), "{said}");
     };
     is_refused(run_under(place, LIMIT, &["index"]));
-    finds(place, "old_39_0");
+    finds(place, "old_199_0");
     is_refused(run_under(place, LIMIT, &["index", "--force"]));
-    let whole = finds(place, "old_39_399");
+    let whole = finds(place, "old_199_399");
     assert!(whole.contains("up to date") && !whole.contains("skipped"), "{whole}");
 }
 

@@ -179,6 +179,8 @@ impl Host for TerminalHost {
         self.bar.show(report.thousandths, &report.message);
     }
 
+    fn compares(&self, _: bool) {}
+
     fn pause(&self) {}
 
     fn resume(&self) -> bool {

@@ -14,10 +14,10 @@ use super::{
 };
 use crate::config::{Limits, WorkerCommand};
 use crate::faults;
-use crate::index::build::workers::guarded;
 use crate::index::slow_files::{self, SlowFiles};
 use crate::model::SkipReason;
 use crate::model::cancel::CancelToken;
+use crate::model::panics::guarded;
 use crate::store::{self, Dropped, Location, Snapshot, StoreError};
 use failures::Failures;
 pub use failures::{FIRST_PAUSE, Failure, GREATEST_PAUSE};

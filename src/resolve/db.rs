@@ -2,6 +2,7 @@
 //! the bounds of the computation. Functions take it as their first parameter; what they may ask of
 //! concepts above their own is in `queries`.
 
+pub(super) mod each_file;
 pub(super) mod expression_types;
 pub(super) mod in_progress;
 pub(super) mod memo;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::plan::Plan;
-use super::workers::{Workers, guarded};
+use super::workers::Workers;
 use crate::config::Limits;
 use crate::extract::{self, Exhausted};
 use crate::grammar;
@@ -17,6 +17,7 @@ use crate::index::progress::{Counter, Phase};
 use crate::index::quarantine::{Caution, Suspicion};
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileRecord, FileStamp};
+use crate::model::panics::guarded;
 use crate::model::thread_use::cpu_time;
 use crate::model::{LanguageId, RepoPath, SkipReason};
 use crate::resolve::{ProjectFile, Shared};

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
-use super::workers::{Workers, guarded};
+use super::workers::Workers;
 use crate::index::Run;
 use crate::index::progress::{Counter, Phase};
 use crate::index::quarantine::resolving;
 use crate::model::facts::FileFacts;
 use crate::model::graph::{FileId, FileRecord, FileResolution, Resolution, Target};
+use crate::model::panics::guarded;
 use crate::model::{RepoPath, Step, Verdict};
 use crate::resolve::{Asked, Resolved, Tables};
 

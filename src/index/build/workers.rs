@@ -1,12 +1,12 @@
 //! Thread pool of a run. Items are processed in the given order, largest files first, so that no
 //! core is idle at the end.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::config::Limits;
 use crate::index::{IndexError, Run};
+use crate::model::panics::guarded;
 
 /// A pool of its own: it needs large stacks and an empty queue.
 pub(in crate::index) struct Workers {
@@ -61,13 +61,4 @@ impl Workers {
         });
         parts.into_iter().flatten().collect()
     }
-}
-
-/// Runs `work`; a panic becomes its message. The work must not leave shared state inconsistent.
-pub(in crate::index) fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
-        let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-        text.or_else(|| payload.downcast_ref::<String>().cloned())
-            .unwrap_or_else(|| "a panic without a message".to_owned())
-    })
 }

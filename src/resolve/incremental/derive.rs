@@ -7,7 +7,7 @@
 
 use crate::model::facts::LocalSymbol;
 use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
+use crate::resolve::db::each_file::each_file;
 use crate::resolve::members::{aliases, inherent, structural};
 use crate::resolve::workspace::extensions::{Family, FoundExtensions};
 use crate::resolve::workspace::program::Program;
@@ -146,14 +146,12 @@ fn nest(tables: &mut Tables, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
 }
 
 fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)> {
-    let db = &Db::new(program, FileId(0));
     let mut found = Vec::new();
-    for &file in files {
+    each_file(program, files, |db, file| {
         let unit = program.known(file);
         if !unit.language.manifest.resolution.declarations {
-            continue;
+            return;
         }
-        db.begin(file);
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             if symbol.kind.is_type()
                 && symbol.owner.is_some()
@@ -162,22 +160,15 @@ fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)
                 found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
             }
         }
-    }
+    });
     found
 }
 
 fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
     let mut found = FoundExtensions::default();
-    let shared = &Db::new(program, FileId(0));
-    for &file in files {
-        let unit = program.known(file);
-        // Which declarations open a type depends on the file that asks: memos of one file are
-        // none of another.
-        let own = unit.language.manifest.resolution.open_types.then(|| Db::new(program, file));
-        let db = own.as_ref().unwrap_or(shared);
-        db.begin(file);
+    each_file(program, files, |db, file| {
         let mut previous = None;
-        for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+        for (position, symbol) in program.known(file).facts.symbols.iter().enumerate() {
             if !symbol.owner.is_some() {
                 continue;
             }
@@ -201,6 +192,6 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
             }
             previous = Some((symbol.owner, symbol.implements));
         }
-    }
+    });
     found
 }

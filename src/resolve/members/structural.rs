@@ -5,6 +5,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SymbolKind, Visibility};
 use crate::resolve::Name;
 use crate::resolve::db::Db;
+use crate::resolve::db::each_file::each_file;
 use crate::resolve::db::ty::Ty;
 use crate::resolve::members::hierarchy;
 use crate::resolve::workspace::program::Program;
@@ -33,13 +34,11 @@ pub(in crate::resolve) fn by_method(
     files: &[FileId],
 ) -> Vec<(Name, SymbolRef)> {
     let mut interfaces = Vec::new();
-    let db = &Db::new(program, FileId(0));
-    for &file in files {
+    each_file(program, files, |db, file| {
         let unit = program.known(file);
         if unit.language.manifest.resolution.structural.is_empty() {
-            continue;
+            return;
         }
-        db.begin(file);
         for position in 0..unit.facts.symbols.len() {
             let interface = SymbolRef { file, symbol: LocalSymbol::at(position) };
             if !is_structural(db, interface) {
@@ -54,7 +53,7 @@ pub(in crate::resolve) fn by_method(
                 interfaces.push((first.name, interface));
             }
         }
-    }
+    });
     interfaces
 }
 

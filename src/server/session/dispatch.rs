@@ -47,6 +47,10 @@ pub(in crate::server) enum Event {
     Finished(Ticket, Reply),
     /// A tool call reports progress.
     Progress(Ticket, ProgressReport),
+    /// A tool call begins to compare the files with the index.
+    Comparing(Ticket),
+    /// A tool call has compared the files.
+    Compared(Ticket),
     /// A tool call waits and releases its permit.
     Paused(Ticket),
     /// A paused tool call requests a permit, which is sent through the channel.
@@ -256,6 +260,8 @@ impl Dispatcher {
             }
             Event::Finished(ticket, reply) => self.on_finished(ticket, reply),
             Event::Progress(ticket, report) => self.on_progress(ticket, report),
+            Event::Comparing(ticket) => self.on_comparing(ticket),
+            Event::Compared(ticket) => self.on_compared(ticket),
             Event::Paused(ticket) => self.on_paused(ticket),
             Event::Resume(ticket, permit) => self.on_resume(ticket, permit),
             Event::Published => self.on_published(),

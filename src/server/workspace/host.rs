@@ -11,6 +11,9 @@ pub trait Host {
     fn cancel(&self) -> &CancelToken;
     /// Reports progress.
     fn progress(&self, report: &ProgressReport);
+    /// The call begins or ends a comparison of the files with the index, which its deadline allows
+    /// for.
+    fn compares(&self, begins: bool);
     /// The call is about to wait: pauses its deadline and releases its permit.
     fn pause(&self);
     /// Ends a pause; blocks until a permit is available. Returns false if the call must end.

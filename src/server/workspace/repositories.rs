@@ -291,6 +291,7 @@ impl Repositories {
         let mut snapshot = snapshot;
         loop {
             let looked = Instant::now();
+            host.compares(true);
             let comparison = self.shared.watches.freshness(
                 location,
                 &snapshot,
@@ -298,6 +299,7 @@ impl Repositories {
                 &self.shared.verified,
                 host.cancel(),
             );
+            host.compares(false);
             let (changes, extent) = match comparison {
                 // A store whose list of files cannot be read is built anew.
                 Err(IndexError::Store(error)) if !error.stops_builds() => {

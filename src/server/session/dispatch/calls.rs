@@ -40,8 +40,10 @@ pub(super) struct Call {
     arrived: Instant,
     started: Option<Instant>,
     deadline: Instant,
-    /// The deadline was extended by the allowance for waiting.
-    extended: bool,
+    /// What the deadline was extended by, of the allowance for waiting.
+    extended: Duration,
+    /// Since when the files are compared, and what the deadline was extended by for it.
+    comparing: Option<(Instant, Duration)>,
     progress_token: Option<Value>,
     /// Last progress value sent to the client.
     progress: u32,
@@ -103,7 +105,8 @@ impl Dispatcher {
             arrived: now,
             started: None,
             deadline,
-            extended: false,
+            extended: Duration::ZERO,
+            comparing: None,
             progress_token,
             progress: 0,
             stage: Stage::Queued(arguments),
@@ -230,13 +233,37 @@ impl Dispatcher {
         let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
         call.stage = Stage::Paused;
         let class = call.tool.class;
-        if !call.extended {
-            call.extended = true;
-            self.deadlines.remove(&(call.deadline, ticket));
-            call.deadline += self.limits.index_wait;
-            self.deadlines.insert((call.deadline, ticket));
-        }
+        self.extend(ticket);
         self.release(class);
+    }
+
+    /// Extends the deadline by what is left of the allowance for waiting, which it returns.
+    fn extend(&mut self, ticket: Ticket) -> Duration {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return Duration::ZERO };
+        let granted = self.limits.index_wait.saturating_sub(call.extended);
+        self.deadlines.remove(&(call.deadline, ticket));
+        call.extended += granted;
+        call.deadline += granted;
+        self.deadlines.insert((call.deadline, ticket));
+        granted
+    }
+
+    /// The comparison of all files takes as long as there are files, whatever the question is.
+    pub(super) fn on_comparing(&mut self, ticket: Ticket) {
+        let granted = self.extend(ticket);
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        call.comparing = Some((Instant::now(), granted));
+    }
+
+    /// Takes back what the comparison did not need.
+    pub(super) fn on_compared(&mut self, ticket: Ticket) {
+        let Some(Work::Call(call)) = self.requests.work(ticket) else { return };
+        let Some((since, granted)) = call.comparing.take() else { return };
+        let unused = granted.saturating_sub(since.elapsed());
+        self.deadlines.remove(&(call.deadline, ticket));
+        call.extended -= unused;
+        call.deadline -= unused;
+        self.deadlines.insert((call.deadline, ticket));
     }
 
     /// For a call that is no longer in flight, dropping `permit` ends its thread.
@@ -271,6 +298,12 @@ impl Dispatcher {
                         format!(
                             "timed out after {after:.0} s, before it could run: the server is \
                              busy; try again later"
+                        )
+                    }
+                    _ if call.comparing.is_some() => {
+                        format!(
+                            "timed out after {after:.0} s, while the files were compared with the \
+                             index: the system is busy; try again later"
                         )
                     }
                     _ => format!(
@@ -390,6 +423,12 @@ impl Host for Link {
             // Dropped if the event queue is full.
             let _ = self.events.try_send(Event::Progress(self.ticket, report.clone()));
         }
+    }
+
+    fn compares(&self, begins: bool) {
+        let event = if begins { Event::Comparing } else { Event::Compared };
+        // The send fails only after the dispatcher has ended.
+        let _ = self.events.blocking_send(event(self.ticket));
     }
 
     fn pause(&self) {

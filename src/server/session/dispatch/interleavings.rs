@@ -41,6 +41,8 @@ enum Step {
     /// The dispatcher receives a pause or resume event.
     Pause(usize),
     Resume(usize),
+    /// The dispatcher receives that a call begins to compare the files, or has compared them.
+    Compare(usize, bool),
     /// A deadline expires, with all earlier ones.
     Deadline(usize),
 }
@@ -53,6 +55,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (0..8usize).prop_map(Step::Finish),
         1 => (0..8usize).prop_map(Step::Pause),
         1 => (0..8usize).prop_map(Step::Resume),
+        1 => (0..8usize, any::<bool>()).prop_map(|(at, begins)| Step::Compare(at, begins)),
         1 => (0..4usize).prop_map(Step::Deadline),
     ]
 }
@@ -79,6 +82,25 @@ fn id(number: u64) -> RequestId {
 }
 
 impl Stage {
+    /// A session that has begun, and what it sends.
+    fn start(limits: Limits) -> (Self, std::io::PipeReader) {
+        let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+        let output =
+            writer::start(write_end, limits.output_bytes).expect("a thread can be started");
+        let (_, input) = tokio::sync::mpsc::channel(1);
+        let (event_sender, events) = tokio::sync::mpsc::channel(1_000);
+        let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
+        let channels = Channels { input, events, event_sender, output };
+        let dispatcher = Dispatcher::new(limits, Arc::new(Immediate), channels, process);
+        let (sent, cancelled) = (BTreeMap::new(), BTreeMap::new());
+        let mut stage = Self { dispatcher, threads: Vec::new(), sent, cancelled };
+        stage.line(&serde_json::json!({
+            "jsonrpc": "2.0", "id": "hello", "method": "initialize",
+            "params": {"protocolVersion": "2025-11-25"},
+        }));
+        (stage, std::io::PipeReader::from(read_end))
+    }
+
     fn line(&mut self, message: &Value) {
         self.dispatcher.on_piece(Piece::Line(message.to_string().into_bytes()));
     }
@@ -166,6 +188,14 @@ impl Stage {
                     self.dispatcher.on_event(Event::Resume(thread.ticket, sender));
                 }
             }
+            Step::Compare(at, begins) => {
+                self.gather();
+                let count = self.threads.len().max(1);
+                if let Some(Thread { ticket, .. }) = self.threads.get(at % count) {
+                    let event = if begins { Event::Comparing } else { Event::Compared };
+                    self.dispatcher.on_event(event(*ticket));
+                }
+            }
             Step::Deadline(nth) => {
                 if let Some((at, _)) = self.dispatcher.deadlines.iter().nth(nth).copied() {
                     self.dispatcher.on_deadlines(at);
@@ -200,21 +230,7 @@ proptest! {
             control_permits: 1, query_permits: 2, heavy_permits: 1, queued_calls: 3,
             lingering_calls: 5, ..Limits::default()
         };
-        let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
-        let output = writer::start(write_end, limits.output_bytes).expect("a thread can be \
-            started");
-        let (_input, input) = tokio::sync::mpsc::channel(1);
-        let (event_sender, events) = tokio::sync::mpsc::channel(1_000);
-        let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
-        let channels = Channels { input, events, event_sender, output };
-        let dispatcher = Dispatcher::new(limits, Arc::new(Immediate), channels, process);
-        let mut stage = Stage {
-            dispatcher, threads: Vec::new(), sent: BTreeMap::new(), cancelled: BTreeMap::new()
-        };
-        stage.line(&serde_json::json!({
-            "jsonrpc": "2.0", "id": "hello", "method": "initialize",
-            "params": {"protocolVersion": "2025-11-25"},
-        }));
+        let (mut stage, sent_lines) = Stage::start(limits);
         for step in &steps {
             stage.take(*step);
             let busy = |lane: &LaneState| lane.running <= lane.permits;
@@ -235,7 +251,7 @@ proptest! {
         );
         dispatcher.output.finish(Duration::from_secs(20));
         let mut answers: BTreeMap<u64, usize> = BTreeMap::new();
-        for line in BufReader::new(std::io::PipeReader::from(read_end)).lines() {
+        for line in BufReader::new(sent_lines).lines() {
             let message: Value = serde_json::from_str(
                 &line.expect("the pipe can be read")
             ).expect("messages are JSON");
@@ -249,4 +265,23 @@ proptest! {
                 {}", number);
         }
     }
+}
+
+#[test]
+fn a_call_gives_back_what_the_comparison_of_the_files_did_not_need() {
+    let limits = Limits::default();
+    let (mut stage, _) = Stage::start(limits);
+    let since = Instant::now();
+    stage.take(Step::Call(1, "search"));
+    let deadline = |stage: &Stage| stage.dispatcher.deadlines.first().expect("of the call").0;
+    let before = deadline(&stage);
+    for _ in 0..2 {
+        let earlier = deadline(&stage) - before;
+        stage.take(Step::Compare(0, true));
+        assert_eq!(deadline(&stage) - before, Limits::default().index_wait);
+        stage.take(Step::Compare(0, false));
+        let kept = deadline(&stage) - before;
+        assert!(kept >= earlier && kept <= since.elapsed(), "{kept:?}");
+    }
+    stage.settle();
 }

@@ -12,8 +12,8 @@ use parking_lot::Mutex;
 use std::io::{BufRead, BufReader};
 use std::sync::mpsc::{Receiver as Gate, SyncSender as Opener, sync_channel};
 
-/// `search` panics, `trace` ignores cancellation until the gate opens, `grep` sends decreasing
-/// progress; the others return.
+/// `search` panics, `trace` and `references` ignore cancellation until the gate opens: they wait
+/// and compare files, `grep` sends decreasing progress; the others return.
 struct Misbehaving(Mutex<Gate<()>>);
 
 impl Tools for Misbehaving {
@@ -22,6 +22,14 @@ impl Tools for Misbehaving {
             "search" => panic!("a defect, with text of a repository: \u{1b}[31m"),
             "trace" => {
                 host.pause();
+                // The lock is held until the end of the test.
+                let _ = self.0.lock().recv();
+                Reply::error("too late")
+            }
+            "references" => {
+                host.compares(true);
+                host.compares(false);
+                host.compares(true);
                 // The lock is held until the end of the test.
                 let _ = self.0.lock().recv();
                 Reply::error("too late")
@@ -198,6 +206,23 @@ fn a_tool_that_never_returns_gives_its_place_back_at_the_deadline() {
         [("fine".to_owned(), false)],
         "a paused call keeps nobody waiting"
     );
+}
+
+#[test]
+fn the_comparison_of_the_files_has_a_time_of_its_own() {
+    let limits = Limits {
+        deadline: Some(Duration::from_millis(60)),
+        index_wait: Duration::from_millis(1940),
+        end_grace: Duration::from_secs(20),
+        ..Limits::default()
+    };
+    let began = Instant::now();
+    let lines = [hello(), call(1, "references", r#"{"symbol":"x"}"#)];
+    let (messages, _) = run(limits, &lines);
+    let timed_out = answers(&messages, 1);
+    let said = "references: timed out after 2 s, while the files were compared with the index";
+    assert!(timed_out[0].1 && timed_out[0].0.starts_with(said), "{timed_out:?}");
+    assert!(began.elapsed() >= Duration::from_secs(2));
 }
 
 #[test]
