@@ -7,6 +7,7 @@ could not decide counts on neither side.
 """
 
 import collections
+import datetime
 import json
 import os
 import random
@@ -16,8 +17,17 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MAKERS = {"typescript": ("node", "typescript.js"), "python": (sys.executable, "python.py")}
-CHECKERS = ("typescript@5.9", "pyright")
+FIRST_SIGHT = os.path.join(HERE, "first_sight.tsv")
+# What runs the maker of a language, and the npm packages that it needs.
+Maker = collections.namedtuple("Maker", "command packages")
+MAKERS = {
+    "c": Maker([sys.executable, "clang.py"], ()),
+    "cpp": Maker([sys.executable, "clang.py"], ()),
+    "go": Maker(["go", "run", "go.go"], ()),
+    "java": Maker(["java", "Java.java"], ()),
+    "python": Maker([sys.executable, "python.py"], ("pyright",)),
+    "typescript": Maker(["node", "typescript.js"], ("typescript@5.9",)),
+}
 
 PROVEN = ("resolved", "likely")
 Site = collections.namedtuple("Site", "kind verdict step to")
@@ -154,23 +164,55 @@ def report(judged, source, what, count, seed=1):
             yield f"  {row['path']}:{row['line']}:{row['col']} {row['name']} -> {true}{more}  | {source(row['path'], row['line'])}"
 
 
-def main(binary, place, language, directory, shows):
+def make(language, directory, place, truth):
+    """Writes the truth of a project to a file."""
+    *runner, maker = MAKERS[language].command
+    modules = os.path.join(place, "npm", "node_modules")
+    missing = [name for name in MAKERS[language].packages if not os.path.isdir(os.path.join(modules, name.split("@")[0]))]
+    if missing:
+        subprocess.run(["npm", "install", "--silent", "--no-fund", "--prefix", os.path.dirname(modules), *missing], check=True)
+    with open(truth, "w") as file:
+        subprocess.run([*runner, os.path.join(HERE, "occurrences", maker), directory], stdout=file, check=True,
+                       env={**os.environ, "NODE_PATH": modules, "NODE_OPTIONS": "--max-old-space-size=6000", "GO111MODULE": "off"})
+
+
+def revision(directory):
+    """The commit of a work tree, or nothing."""
+    described = subprocess.run(["git", "-C", directory, "describe", "--always", "--tags", "--dirty"], capture_output=True, text=True)
+    return described.stdout.strip() if described.returncode == 0 else "-"
+
+
+def seen():
+    """The projects that have a first score, as rows of fields."""
+    with open(FIRST_SIGHT) as file:
+        return [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
+
+
+def write_down(language, directory, judged):
+    """The first score of a project, before anybody has looked at an error. There is no second one."""
+    kinds = [f"{kind} {precision or '-'}/{recall or '-'} {required}" for kind, required, precision, recall, *_ in judged.table()]
+    name, program = os.path.basename(os.path.realpath(directory)), revision(HERE)
+    row = [datetime.date.today().isoformat(), program, language, name, revision(directory), kinds[-1].removeprefix("all "), ", ".join(kinds[:-1])]
+    with open(FIRST_SIGHT, "a") as file:
+        file.write("\t".join(row) + "\n")
+
+
+def main(binary, place, language, directory, shows, is_first):
     """Prints the table of one project, and samples."""
     if language not in MAKERS:
         sys.exit(f"there is no maker for {language!r}; languages: {', '.join(MAKERS)}")
-    runner, maker = MAKERS[language]
-    modules = os.path.join(place, "npm", "node_modules")
-    if not all(os.path.isdir(os.path.join(modules, name.split("@")[0])) for name in CHECKERS):
-        subprocess.run(["npm", "install", "--silent", "--no-fund", "--prefix", os.path.dirname(modules), *CHECKERS], check=True)
+    name = os.path.basename(os.path.realpath(directory))
+    if is_first and any(row[2:4] == [language, name] for row in seen()):
+        sys.exit(f"{name} has been seen: {FIRST_SIGHT} has its first score")
     with tempfile.TemporaryDirectory() as scratch:
         truth, cache = os.path.join(scratch, "truth.jsonl"), os.path.join(scratch, "cache")
-        with open(truth, "w") as file:
-            subprocess.run([runner, os.path.join(HERE, "occurrences", maker), directory], stdout=file, check=True,
-                           env={**os.environ, "NODE_PATH": modules, "NODE_OPTIONS": "--max-old-space-size=6000"})
+        make(language, directory, place, truth)
         subprocess.run([binary, "index", directory], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
                        env={**os.environ, "COGRAPH_CACHE_DIR": cache})
         stores = [os.path.join(folder, name) for folder, _, names in os.walk(cache) for name in names if name.endswith(".db")]
         judged = Judged(Store(stores[0]), rows(truth))
+    if is_first:
+        write_down(language, directory, judged)
     for line in [HEAD, *judged.table()]:
         print("  ".join(f"{cell!s:>9}" for cell in line))
     lines = {}

@@ -12,72 +12,12 @@ import ast
 import json
 import os
 import re
-import subprocess
 import sys
 import urllib.parse
 
+from language_server import Server
+
 SKIPPED = {".git", "node_modules", "__pycache__", "build", "dist", ".tox", ".venv"}
-
-
-class Server:
-    """The language server, asked one file at a time."""
-
-    def __init__(self, root, python):
-        modules = os.environ.get("NODE_PATH", "node_modules")
-        program = os.path.join(modules, "pyright", "langserver.index.js")
-        self.process = subprocess.Popen(["node", "--max-old-space-size=6000", program, "--stdio"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL)
-        self.root, self.last = root, 0
-        analysis = {"autoSearchPaths": True, "useLibraryCodeForTypes": True, "diagnosticMode": "openFilesOnly", "indexing": False}
-        self.settings = {"python": {"pythonPath": python, "analysis": analysis}, "python.analysis": analysis}
-        folder = {"uri": self.uri(""), "name": "project"}
-        self.ask("initialize", {"processId": os.getpid(), "rootUri": self.uri(""), "workspaceFolders": [folder],
-                                "capabilities": {"workspace": {"configuration": True, "workspaceFolders": True}}})
-        self.tell("initialized", {})
-
-    def uri(self, path):
-        return "file://" + urllib.parse.quote(os.path.join(self.root, path))
-
-    def send(self, message):
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
-        self.process.stdin.flush()
-
-    def tell(self, method, params):
-        self.send({"method": method, "params": params})
-
-    def start(self, method, params):
-        self.last += 1
-        self.send({"id": self.last, "method": method, "params": params})
-        return self.last
-
-    def receive(self):
-        length = 0
-        while (line := self.process.stdout.readline()) != b"\r\n":
-            if not line:
-                sys.exit("the language server has ended")
-            if line.lower().startswith(b"content-length"):
-                length = int(line.split(b":")[1])
-        return json.loads(self.process.stdout.read(length))
-
-    def answers(self, ids):
-        """The results of questions, in any order of arrival."""
-        waiting, found = set(ids), {}
-        while waiting:
-            message = self.receive()
-            if "method" in message:
-                if "id" in message:
-                    items = message["params"].get("items", []) if message["method"] == "workspace/configuration" else None
-                    result = items and [self.settings.get(item.get("section"), {}) for item in items]
-                    self.send({"id": message["id"], "result": result})
-            elif message["id"] in waiting:
-                waiting.discard(message["id"])
-                found[message["id"]] = message.get("result")
-        return found
-
-    def ask(self, method, params):
-        number = self.start(method, params)
-        return self.answers([number])[number]
 
 
 def names(tree):
@@ -181,7 +121,10 @@ def main():
         texts[path] = data.decode("utf-8", "replace")
         occurrences[path] = names(tree)
         hidden[path] = locals_of(tree)
-    server = Server(root, options.python)
+    program = os.path.join(os.environ.get("NODE_PATH", "node_modules"), "pyright", "langserver.index.js")
+    analysis = {"autoSearchPaths": True, "useLibraryCodeForTypes": True, "diagnosticMode": "openFilesOnly", "indexing": False}
+    settings = {"python": {"pythonPath": options.python, "analysis": analysis}, "python.analysis": analysis}
+    server = Server(["node", "--max-old-space-size=6000", program, "--stdio"], root, settings)
     count = 0
     for path, text in texts.items():
         print(json.dumps({"file": path}))

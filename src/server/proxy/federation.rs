@@ -422,7 +422,8 @@ fn collect(
         match received {
             None => break,
             Some(PeerEvent::Progress(place, thousandths, message)) => {
-                // An upstream waits for an index, so the deadline of this call is paused too.
+                // An upstream waits for an index or compares the files, so the deadline of this
+                // call is paused too.
                 if !std::mem::replace(&mut is_paused, true) {
                     host.pause();
                 }

@@ -264,7 +264,8 @@ impl Caller for Call<'_> {
     }
 
     fn progress(&self, thousandths: u32, message: &str) {
-        // A runtime sends progress only while it waits for an index, so the deadline is paused.
+        // A runtime sends progress only while it waits for an index or compares the files, so the
+        // deadline is paused.
         if !self.paused.replace(true) {
             self.host.pause();
         }

@@ -3,6 +3,7 @@
 //! (`calls`). It owns all session state, so nothing here needs a lock.
 
 mod calls;
+mod link;
 pub(in crate::server) mod notices;
 
 use super::shutdown::Parent;
@@ -236,6 +237,7 @@ impl Dispatcher {
                     }
                 }
                 _ = housekeeping.tick() => {
+                    self.report_comparisons();
                     if self.parent.is_gone() {
                         return Ending::Terminated;
                     }

@@ -1,10 +1,10 @@
 //! Lifecycle of a tool call: admission, thread, deadline, progress, result. A permit belongs to the
 //! request, not to the thread: a thread that does not stop blocks no other call.
 
-use super::{Dispatcher, Event, Work};
+use super::link::{Link, Times, spawn};
+use super::{Dispatcher, Work};
 use crate::faults::{self, Fault, planted};
 use crate::model::cancel::CancelToken;
-use crate::server::base::allocator;
 use crate::server::jsonrpc::admission::{Class, Verdict};
 use crate::server::jsonrpc::requests::{self, Ticket};
 use crate::server::protocol::{self, Era, Purpose};
@@ -12,20 +12,18 @@ use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::Tool;
 use crate::server::workspace::metrics::{CallState, ServerState, memory};
 use crate::server::{
-    tools::{Outcome, Reply, Tools},
-    workspace::{host::Host, metrics::ProgressReport},
+    tools::{Outcome, Reply},
+    workspace::metrics::ProgressReport,
 };
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::cmp::Reverse;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc::Sender;
 
-/// Calls slower than this are logged.
-const SLOW: Duration = Duration::from_secs(1);
+/// Comparisons of the files that take longer than this are reported.
+const LONG: Duration = Duration::from_secs(1);
 
 /// Error for a call that exceeds the queue limit.
 const BUSY: &str = "busy: too many calls are waiting; try again later";
@@ -275,6 +273,21 @@ impl Dispatcher {
         }
     }
 
+    /// Reports comparisons that take longer than usual, so that a proxy waits for them as well.
+    pub(super) fn report_comparisons(&mut self) {
+        let is_long =
+            |call: &Call| call.comparing.is_some_and(|(since, _)| since.elapsed() >= LONG);
+        let calls = self
+            .requests
+            .all()
+            .filter(|(_, work)| matches!(work, Work::Call(call) if is_long(call)));
+        let long: Vec<Ticket> = calls.map(|(ticket, _)| ticket).collect();
+        for ticket in long {
+            let message = "comparing the files with the index".to_owned();
+            self.on_progress(ticket, ProgressReport { thousandths: 1, message });
+        }
+    }
+
     pub(super) fn on_deadlines(&mut self, now: Instant) {
         while let Some((at, ticket)) = self.deadlines.first().copied()
             && at <= now
@@ -370,125 +383,4 @@ fn weight(value: &Value) -> usize {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
     }
-}
-
-/// Host of a call: connects the call's thread to the dispatcher.
-struct Link {
-    ticket: Ticket,
-    token: CancelToken,
-    events: Sender<Event>,
-    wants_progress: bool,
-    interval: Duration,
-    last: Cell<Option<Instant>>,
-    /// Start of the current pause.
-    paused: Cell<Option<Instant>>,
-    /// Server state, for tools of class `Control`.
-    state: Option<ServerState>,
-    times: Times,
-}
-
-/// Timings of a call, for the log.
-struct Times {
-    arrived: Instant,
-    started: Instant,
-    /// Time without a permit: waiting for an index, and for a permit again.
-    waited: Cell<Duration>,
-    statements: Cell<Duration>,
-}
-
-impl Times {
-    /// Writes a log line. Arguments are never logged.
-    fn log(&self, tool: &Tool, outcome: &'static str) {
-        let (tool, total) = (tool.name, self.arrived.elapsed());
-        let queued_ms = self.started.duration_since(self.arrived).as_millis();
-        let (index_ms, sql_ms, total_ms) =
-            (self.waited.get().as_millis(), self.statements.get().as_millis(), total.as_millis());
-        if total > SLOW {
-            tracing::info!(tool, outcome, queued_ms, index_ms, sql_ms, total_ms, "slow call");
-        } else {
-            tracing::debug!(tool, outcome, queued_ms, index_ms, sql_ms, total_ms, "call");
-        }
-    }
-}
-
-impl Host for Link {
-    fn cancel(&self) -> &CancelToken {
-        &self.token
-    }
-
-    fn progress(&self, report: &ProgressReport) {
-        let due = self.last.get().is_none_or(|last| last.elapsed() >= self.interval);
-        if self.wants_progress && due {
-            self.last.set(Some(Instant::now()));
-            // Dropped if the event queue is full.
-            let _ = self.events.try_send(Event::Progress(self.ticket, report.clone()));
-        }
-    }
-
-    fn compares(&self, begins: bool) {
-        let event = if begins { Event::Comparing } else { Event::Compared };
-        // The send fails only after the dispatcher has ended.
-        let _ = self.events.blocking_send(event(self.ticket));
-    }
-
-    fn pause(&self) {
-        if planted(Fault::IndexHoldsPermit) {
-            return;
-        }
-        self.paused.set(Some(Instant::now()));
-        // The send fails only after the dispatcher has ended.
-        let _ = self.events.blocking_send(Event::Paused(self.ticket));
-    }
-
-    fn resume(&self) -> bool {
-        if planted(Fault::IndexHoldsPermit) {
-            return true;
-        }
-        let (permit, granted) = sync_channel(1);
-        let goes_on = self.events.blocking_send(Event::Resume(self.ticket, permit)).is_ok()
-            && granted.recv().is_ok();
-        let since = self.paused.take().unwrap_or_else(Instant::now);
-        self.times.waited.set(self.times.waited.get() + since.elapsed());
-        goes_on
-    }
-
-    fn server(&self) -> Option<&ServerState> {
-        self.state.as_ref()
-    }
-
-    fn spent_in_statements(&self, time: Duration) {
-        self.times.statements.set(time);
-    }
-}
-
-/// Runs a call on a thread of its own. A `Finished` event follows in every case, even a panic.
-fn spawn(
-    tool: &'static Tool,
-    arguments: Arguments,
-    link: Link,
-    tools: Arc<dyn Tools>,
-) -> std::io::Result<()> {
-    let name = format!("{}-{}", tool.class.word(), tool.name);
-    std::thread::Builder::new().name(name).spawn(move || {
-        allocator::share_arena();
-        let outcome = catch_unwind(AssertUnwindSafe(|| tools.call(tool, &arguments, &link)));
-        if outcome.is_err() && planted(Fault::DroppedPanic) {
-            return;
-        }
-        let reply = outcome.unwrap_or_else(|_| {
-            // The panic message may contain repository text, so it goes to the log only.
-            Reply::error(format!(
-                "{}: internal error; the call failed, the server goes on",
-                tool.name
-            ))
-        });
-        let outcome = match (link.token.is_cancelled(), reply.outcome.is_error()) {
-            (true, _) => "given up",
-            (false, true) => "error",
-            (false, false) => "ok",
-        };
-        link.times.log(tool, outcome);
-        let _ = link.events.blocking_send(Event::Finished(link.ticket, reply));
-    })?;
-    Ok(())
 }

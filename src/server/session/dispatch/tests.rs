@@ -213,16 +213,22 @@ fn the_comparison_of_the_files_has_a_time_of_its_own() {
     let limits = Limits {
         deadline: Some(Duration::from_millis(60)),
         index_wait: Duration::from_millis(1940),
+        housekeeping: Duration::from_millis(20),
         end_grace: Duration::from_secs(20),
         ..Limits::default()
     };
     let began = Instant::now();
-    let lines = [hello(), call(1, "references", r#"{"symbol":"x"}"#)];
-    let (messages, _) = run(limits, &lines);
+    let references = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"references","arguments":{"symbol":"x"},"_meta":{"progressToken":7}}}"#;
+    let (messages, _) = run(limits, &[hello(), references.to_owned()]);
     let timed_out = answers(&messages, 1);
     let said = "references: timed out after 2 s, while the files were compared with the index";
     assert!(timed_out[0].1 && timed_out[0].0.starts_with(said), "{timed_out:?}");
     assert!(began.elapsed() >= Duration::from_secs(2));
+    // A proxy waits as long as its runtime reports something.
+    let told: Vec<&Value> =
+        messages.iter().filter(|message| message["method"] == "notifications/progress").collect();
+    assert_eq!(told.len(), 1, "{messages:?}");
+    assert_eq!(told[0]["params"]["message"], "comparing the files with the index");
 }
 
 #[test]

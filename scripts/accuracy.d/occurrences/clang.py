@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Occurrences of a C or C++ project, by clangd (16 or newer).
+
+    clang.py ROOT [--clangd BIN]  > occurrences.jsonl
+
+ROOT or ROOT/build has compile_commands.json (`cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON`, `meson setup build`, `bear -- make`). Every name
+that is highlighted and no declaration is asked for its declaration and its definition; rows are those of typescript.js. Code that is not
+compiled has none, what depends on a template parameter is not decided. Kinds: call, construct, type, macro, key (a designated
+initializer), write, read, namespace.
+"""
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+import urllib.parse
+
+from language_server import Server
+
+SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
+SKIPPED = {".git", ".cache", "node_modules"}
+TYPES = {"class": "type", "enum": "type", "interface": "type", "struct": "type", "type": "type", "typeParameter": "type", "concept": "type",
+         "macro": "macro", "namespace": "namespace", "function": "read", "method": "read", "property": "read", "variable": "read",
+         "parameter": "read", "enumMember": "read", "unknown": "read"}
+ASSIGNED = re.compile(rb"\s*(?:\[[^\]]*\]\s*)*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)")
+CAPABILITIES = {
+    "window": {"workDoneProgress": True},
+    "offsetEncoding": ["utf-8"],
+    "textDocument": {"semanticTokens": {"requests": {"full": True}, "formats": ["relative"], "tokenTypes": list(TYPES),
+                                        "tokenModifiers": ["declaration", "functionScope", "dependentName"]}},
+}
+
+
+def sources(root):
+    for folder, folders, files in os.walk(root):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED)
+        for name in sorted(files):
+            if name.endswith(SOURCES):
+                yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def tokens(data, legend):
+    """(line, column, length, type, modifiers) of each token; lines count from 0, columns are bytes."""
+    line = column = 0
+    for at in range(0, len(data), 5):
+        down, right, length, kind, modifiers = data[at:at + 5]
+        line, column = line + down, right + (0 if down else column)
+        names = {name for number, name in enumerate(legend["tokenModifiers"]) if modifiers >> number & 1}
+        yield line, column, length, legend["tokenTypes"][kind], names
+
+
+def kind_of(text, line, column, end, kind):
+    used = TYPES[kind]
+    before, behind = text[:column].rstrip(), text[end:]
+    if kind in ("property", "variable", "parameter"):
+        if ASSIGNED.match(behind) or before.endswith((b"++", b"--")):
+            return "key" if kind == "property" and re.search(rb"(?:^|[{,])\s*\.$", before) else "write"
+    called = re.match(rb"\s*(?:<[^;(){}]*>)?\s*\(", behind)
+    if called and used == "read":
+        return "call"
+    if called and used == "type" or re.match(rb"\s*\{", behind) and used == "type" and re.search(rb"(?:return|=|\(|,|new)$", before):
+        return "construct"
+    return used
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root")
+    parser.add_argument("--clangd", default=shutil.which("clangd") or shutil.which("clangd-16") or "clangd")
+    options = parser.parse_args()
+    root = os.path.realpath(options.root)
+    folders = [folder for folder in (root, os.path.join(root, "build")) if os.path.exists(os.path.join(folder, "compile_commands.json"))]
+    if not folders:
+        sys.exit(f"{root} has no compile_commands.json, build/compile_commands.json neither")
+    with open(os.path.join(folders[0], "compile_commands.json")) as file:
+        compiled = [os.path.realpath(os.path.join(command["directory"], command["file"])) for command in json.load(file)]
+    server = Server([options.clangd, "--background-index", f"--compile-commands-dir={folders[0]}", "--limit-results=0", "--limit-references=0",
+                     "-j=2", "--log=error"], root, capabilities=CAPABILITIES)
+    legend = server.answer["capabilities"]["semanticTokensProvider"]["legend"]
+    texts = {}
+    for path in sources(root):
+        with open(os.path.join(root, path), "rb") as file:
+            texts[path] = file.read()
+    lines = {path: text.split(b"\n") for path, text in texts.items()}
+    wanted = [path for path in texts if os.path.join(root, path) in compiled]
+    # The first file that is opened begins the index of all, which definitions in other files come from.
+    document = lambda path: {"textDocument": {"uri": server.uri(path)}}
+    opened = lambda path: {"textDocument": {"uri": server.uri(path), "languageId": "cpp", "version": 1, "text": texts[path].decode("utf-8", "replace")}}
+    server.tell("textDocument/didOpen", opened(wanted[0]))
+    server.until_done("backgroundIndexProgress")
+    server.tell("textDocument/didClose", document(wanted[0]))
+    count = 0
+    headers = [path for path in texts if not path.endswith((".c", ".cc", ".cpp", ".cxx"))]
+    for path in [*wanted, *headers]:
+        try:
+            texts[path].decode()
+        except UnicodeDecodeError:
+            continue
+        print(json.dumps({"file": path}))
+        server.tell("textDocument/didOpen", opened(path))
+        found = server.ask("textDocument/semanticTokens/full", document(path)) or {"data": []}
+        asked = []
+        for line, column, length, kind, modifiers in tokens(found["data"], legend):
+            text = lines[path][line]
+            name = text[column:column + length].decode("utf-8", "replace")
+            if kind not in TYPES or "declaration" in modifiers or not re.fullmatch(r"[^\W\d]\w*", name):
+                continue
+            row = {"path": path, "line": line + 1, "col": column, "name": name, "kind": kind_of(text, line, column, column + length, kind)}
+            place = {**document(path), "position": {"line": line, "character": column}}
+            questions = [server.start(f"textDocument/{what}", place) for what in ("definition", "declaration")]
+            asked.append((questions, row, "functionScope" in modifiers or kind == "typeParameter", "dependentName" in modifiers))
+        answers = server.answers([number for questions, *_ in asked for number in questions])
+        for questions, row, local, dependent in asked:
+            ends = {json.dumps(end): end for number in questions for end in answers[number] or []}.values()
+            targets, outside = set(), False
+            for end in ends:
+                uri, start = urllib.parse.unquote(end["uri"]), end["range"]["start"]
+                below = uri.removeprefix(f"file://{root}/")
+                if below == uri or below not in lines:
+                    outside = True
+                    continue
+                stands = re.match(rb"\w*", lines[below][start["line"]][start["character"]:])[0].decode("utf-8", "replace")
+                targets.add((below, start["line"] + 1, stands))
+            if ends and not dependent:
+                row["targets"] = sorted(targets)
+                row.update({"local": True} if local else {}, **({"outside": True} if outside else {}))
+            print(json.dumps(row))
+            count += 1
+        server.tell("textDocument/didClose", document(path))
+    server.process.kill()
+    print(f"{count} occurrences", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
