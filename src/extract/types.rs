@@ -144,9 +144,13 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let args = type_arguments(walk, node, args.as_ref(), inner);
             applied(&mut walk.facts, base, &args)
         }
-        TypeRule::Array { of, name } => {
+        TypeRule::Array { of, name, dimensions } => {
             let item = of.first(node).map_or(ExprId::NONE, |item| visit_type(walk, item, inner));
-            let item = names::known(&mut walk.facts, item);
+            let mut item = names::known(&mut walk.facts, item);
+            let dimensions = dimensions.as_ref().and_then(|selector| selector.first(node));
+            for _ in 1..dimensions.map_or(1, children::brackets) {
+                item = walk.facts.expr(Expr::Array(item));
+            }
             match name {
                 Some(name) => {
                     let base = walk.literal(name);

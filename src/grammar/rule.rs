@@ -139,8 +139,7 @@ pub(crate) enum Rule {
         /// Members that a list of names makes.
         members: Option<Listed>,
     },
-    /// A type definition whose kind depends on the node kind of `ty`: node kind -> symbol kind; any
-    /// other is an alias.
+    /// A type definition: node kind of `ty` -> symbol kind; any other is an alias.
     TypeName {
         name: Selector,
         ty: Selector,
@@ -252,7 +251,7 @@ pub(crate) enum Rule {
     },
     /// The receiver as a parameter.
     SelfParam { ty: Option<Selector> },
-    /// A separator in a parameter list that is no parameter.
+    /// A separator of parameters.
     ParamMark {},
     /// A type parameter.
     TypeParam { name: Selector, bound: Option<Selector> },
@@ -345,8 +344,7 @@ pub(crate) enum Rule {
     SelfValue { of: Option<Selector> },
     /// The receiver as a value of its base.
     SuperValue {},
-    /// A call of the base's member with the name of the enclosing callable; without `args` with the
-    /// arguments of that.
+    /// A call of the base's member that the callable around it overrides; by default with its args.
     SuperCall { args: Option<Selector> },
     /// A literal of the builtin type `ty`.
     Literal {
@@ -357,6 +355,8 @@ pub(crate) enum Rule {
     },
     /// A container literal of the builtin type `ty`: the element type is that of the first child.
     List { ty: String },
+    /// The type `of` as a value of the builtin type `ty` (`Item.class`).
+    ClassObject { of: Selector, ty: String },
     /// A mapping literal of the builtin type `ty`.
     Mapping { ty: String, key: Option<Selector>, value: Option<Selector> },
     /// A tuple; with one child a parenthesised expression.

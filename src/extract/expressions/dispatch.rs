@@ -64,6 +64,7 @@ pub(in crate::extract) fn express<'t>(
             literals::literal(walk, ty)
         }
         Rule::List { ty } => literals::list_literal(walk, node, ty),
+        Rule::ClassObject { of, ty } => literals::class_object(walk, node, of, ty),
         Rule::Mapping { key, value, .. } => {
             literals::mapping_literal(walk, node, key.as_ref(), value.as_ref())
         }

@@ -32,6 +32,11 @@ pub(super) fn list_literal<'t>(walk: &mut Walk<'t>, node: Node<'t>, ty: &str) ->
         items.push(if several { walk.facts.of(value, Expr::Element) } else { value });
     }
     let item = walk.facts.union(&items);
+    container(walk, ty, item)
+}
+
+/// A value of a builtin type with one type argument, if that is known.
+fn container(walk: &mut Walk<'_>, ty: &str, item: ExprId) -> ExprId {
     if item.is_some() {
         let name = walk.facts.name(ty);
         let base = walk.facts.expr(Expr::Literal(name));
@@ -39,6 +44,16 @@ pub(super) fn list_literal<'t>(walk: &mut Walk<'t>, node: Node<'t>, ty: &str) ->
         return walk.facts.expr(Expr::Apply(base, list));
     }
     literal(walk, ty)
+}
+
+pub(super) fn class_object<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    of: &'static Selector,
+    ty: &str,
+) -> ExprId {
+    let named = walk.visit_selected(node, Some(of), READ);
+    container(walk, ty, named)
 }
 
 /// Visits an element of a container, which has its type where it leaves out its own.

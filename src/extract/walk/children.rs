@@ -120,6 +120,12 @@ pub(in crate::extract) fn lone_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
     }
 }
 
+/// Returns the number of opening brackets directly inside of a node.
+pub(in crate::extract) fn brackets(node: Node<'_>) -> usize {
+    let is_opening = |at: &u32| node.child(*at).is_some_and(|child| child.kind() == "[");
+    (0..node.child_count()).filter(is_opening).count()
+}
+
 /// Returns the last child of any kind.
 pub(in crate::extract) fn last_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
     node.child(node.child_count().checked_sub(1)?)

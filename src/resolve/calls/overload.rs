@@ -67,10 +67,11 @@ pub(super) fn closest(
     if left.iter().any(|candidate| !is_extension(db, candidate)) {
         left.retain(|candidate| !is_extension(db, candidate));
     }
-    // Phases: without boxing, with boxing, variadic. Unknown types fit any phase.
+    // Phases: without boxing, with boxing, variadic. Unknown types fit any phase; a conversion that
+    // is only not excluded precedes none.
     let rank = |candidate: &Candidate| match (candidate.gathers, candidate.worst) {
-        (true, _) => 3,
-        (false, Passing::Unlikely) => 2,
+        (true, Passing::Unlikely) => 3,
+        (true, _) | (false, Passing::Unlikely) => 2,
         (false, Passing::Boxed) => 1,
         (false, _) => 0,
     };

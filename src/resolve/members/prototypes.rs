@@ -69,12 +69,16 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
             false => Entity::Local(file, own),
         });
     }
-    let owner = unit.scope_owner(scope);
-    if owner.is_some() {
-        let base = db.instance_of_expr(file, owner);
-        return db.member(&base, name);
+    match base_of_unnamed(db, file, scope) {
+        Some(base) => db.member(&base, name),
+        None => Member::None,
     }
-    Member::None
+}
+
+/// Returns the base of a type without a name, given by its body.
+pub(in crate::resolve) fn base_of_unnamed(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+    let owner = db.program.known(file).scope_owner(scope);
+    owner.is_some().then(|| db.instance_of_expr(file, owner))
 }
 
 /// True for the object that a file exports as a whole: its members are the exports, and those that

@@ -22,6 +22,9 @@ pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> O
     let type_scope = unit.type_scope(scope);
     let symbol = unit.scope_symbol(type_scope);
     let owner = unit.scope_owner(type_scope);
+    if unit.is_unnamed_type(type_scope) {
+        return Some(Ty::Members(file, type_scope));
+    }
     if owner.is_some() {
         let owner = db.type_of(file, owner);
         let made = prototypes::made(db, &owner);
@@ -93,6 +96,40 @@ pub(in crate::resolve) fn receiver_type(db: &Db, file: FileId, scope: ScopeId) -
     method_receiver(db, file, scope)
 }
 
+/// Returns the implicit receiver of a member that a bare name means: that of the innermost type
+/// around the scope which has the member.
+pub(in crate::resolve) fn receiver_of(
+    db: &Db,
+    file: FileId,
+    scope: ScopeId,
+    member: SymbolRef,
+) -> Option<Ty> {
+    let unit = db.program.known(file);
+    let container = match db.program.container(member) {
+        Some(&container) => container,
+        None => SymbolRef { file: member.file, symbol: db.program.symbol(member).container },
+    };
+    let has_member = |ty: &Ty| match ty {
+        Ty::Instance(symbol, _) => {
+            let hierarchy = hierarchy::hierarchy(db, *symbol);
+            hierarchy.types.iter().any(|(of, _)| *of == container)
+        }
+        _ => false,
+    };
+    let mut around = unit.type_scope(scope);
+    while around.is_some() {
+        let receiver = match scope_type(db, file, around)? {
+            Ty::Members(of, scope) => prototypes::base_of_unnamed(db, of, scope)?,
+            other => other,
+        };
+        if has_member(&receiver) {
+            return Some(receiver);
+        }
+        around = unit.type_scope(unit.parent(around));
+    }
+    None
+}
+
 /// Returns the member of the receiver that a closure may be given; of a library type if its type
 /// flow table lists it.
 pub(in crate::resolve) fn closure_member(
@@ -148,6 +185,7 @@ pub(in crate::resolve) fn implicit_member(
     let mut found = match scope_type(db, file, scope)? {
         Ty::Instance(symbol, _) if declarations => linkage::enclosing_member(db, symbol, name),
         Ty::Instance(symbol, _) => lookup::type_member(db, symbol, name),
+        unnamed @ Ty::Members(..) => lookup::member_symbols(db, &unnamed, name),
         // The receiver of an extension.
         outside @ (Ty::Builtin(..) | Ty::External(_) | Ty::Param(..)) if !declarations => {
             lookup::member_symbols(db, &outside, name)

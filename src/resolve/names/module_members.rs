@@ -8,6 +8,7 @@ use crate::resolve::db::ty::Entity;
 use crate::resolve::db::wildcards::ScopePlace;
 use crate::resolve::names::assignments::NameUse;
 use crate::resolve::names::bindings::Bound;
+use crate::resolve::names::scopes::imported;
 use crate::resolve::names::visited::Visited;
 use crate::resolve::names::{
     bindings, linkage, namespaces, paths, scopes, variants, visited, wildcard,
@@ -77,10 +78,10 @@ pub(in crate::resolve) fn symbol_member(
         ) {
             Some(Bound::Entity(entity)) => Some(entity),
             Some(Bound::Imports(file, imports) | Bound::Alternatives(file, imports)) => {
-                scopes::import_entities(db, file, &imports, visited)
+                imported::import_entities(db, file, &imports, visited)
             }
             Some(Bound::Variants(file, imports, own)) => {
-                scopes::variant_entities(db, file, &imports, own, visited)
+                imported::variant_entities(db, file, &imports, own, visited)
             }
             None => wildcard::through_wildcards(db, symbol.file, name, entry.inner, visited),
         };
@@ -117,7 +118,7 @@ pub(in crate::resolve) fn module_member(
         Module::File(file) => file_member(db, file, name, visited),
         Module::Package(package) => package_member(db, package, name),
         Module::OneOf(file, import) => {
-            scopes::one_of(db, file, import, |file| module_member(db, file, name, visited))
+            imported::one_of(db, file, import, |file| module_member(db, file, name, visited))
         }
     };
     let found = found.or_else(|| {
@@ -147,15 +148,15 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
         Some(Bound::Entity(entity)) => return Some(entity),
         // What is imported by this name alone may be of another kind, such as a macro.
         Some(Bound::Imports(of, imports)) => {
-            return scopes::import_entities(db, of, &imports, visited)
+            return imported::import_entities(db, of, &imports, visited)
                 .or_else(|| wildcard::through_wildcards(db, file, name, top, visited));
         }
         Some(Bound::Alternatives(file, imports)) => {
-            let several = scopes::alternative_entities(db, file, &imports, visited);
-            return several.or_else(|| scopes::import_entities(db, file, &imports, visited));
+            let several = imported::alternative_entities(db, file, &imports, visited);
+            return several.or_else(|| imported::import_entities(db, file, &imports, visited));
         }
         Some(Bound::Variants(file, imports, own)) => {
-            return scopes::variant_entities(db, file, &imports, own, visited);
+            return imported::variant_entities(db, file, &imports, own, visited);
         }
         None => {}
     }

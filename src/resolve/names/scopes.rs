@@ -1,6 +1,8 @@
 //! Scope lookup: lexical scopes outwards, then the package, wildcard imports and builtins; and the
 //! targets of imports.
 
+pub(super) mod imported;
+
 use crate::grammar::{ModuleSystem, PathWord};
 use crate::model::facts::{BindingId, ImportId, ImportKind, ScopeId, ScopeKind};
 use crate::model::graph::FileId;
@@ -12,11 +14,9 @@ use crate::resolve::db::wildcards::ScopePlace;
 use crate::resolve::names::assignments::NameUse;
 use crate::resolve::names::bindings::Bound;
 use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{
-    bindings, linkage, namespaces, outside, paths, variants, visited, wildcard,
-};
+use crate::resolve::names::{bindings, linkage, namespaces, outside, paths, visited, wildcard};
 use crate::resolve::units::import_target::{ImportTarget, Module};
-use crate::resolve::{Name, Symbols, Wanted};
+use crate::resolve::{Name, Wanted};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -136,7 +136,7 @@ fn in_scope(
             }
         } else {
             let step = step_of(&entity);
-            let Some(entity) = follow_import(db, entity) else { return Some(None) };
+            let Some(entity) = imported::follow_import(db, entity) else { return Some(None) };
             if let Some(found) = take((entity, step)) {
                 return Some(Some(found));
             }
@@ -183,134 +183,6 @@ fn step_of(found: &Bound) -> Step {
         Bound::Imports(..) | Bound::Alternatives(..) | Bound::Variants(..) => Step::Import,
         Bound::Entity(_) => Step::Lexical,
     }
-}
-
-fn follow_import(db: &Db, found: Bound) -> Option<Entity> {
-    match found {
-        Bound::Entity(entity) => Some(entity),
-        Bound::Alternatives(file, imports) => {
-            let several = alternative_entities(db, file, &imports, &mut Visited::default());
-            several.or_else(|| follow_import(db, last_first(file, imports)))
-        }
-        Bound::Variants(file, imports, own) => {
-            variant_entities(db, file, &imports, own, &mut Visited::default())
-                .or_else(|| follow_import(db, Bound::Imports(file, imports)))
-        }
-        Bound::Imports(file, imports) => {
-            match import_entities(db, file, &imports, &mut Visited::default()) {
-                None if db.wanted.get().is_none() => {
-                    let unit = db.program.known(file);
-                    let entry = &unit.facts.imports
-                        [imports[0].get().expect("the import was found in the table")];
-                    let target =
-                        db.program.import_target(file, imports[0].get().unwrap_or_default());
-                    Some(Entity::External(match target {
-                        // A module of the repository: where the name comes from is not known.
-                        ImportTarget::Path { .. } => Rc::from(format!(".{}", entry.module)),
-                        ImportTarget::External(_) => Rc::from(&*entry.module),
-                    }))
-                }
-                // The symbol may be excluded by the filter.
-                entity => entity,
-            }
-        }
-    }
-}
-
-/// Returns the first import of a name that has a meaning: imports of other kinds may share the
-/// name, and one of them may lead through another (`mod a; use a::a;`).
-pub(super) fn import_entities(
-    db: &Db,
-    file: FileId,
-    imports: &[ImportId],
-    visited: &mut Visited,
-) -> Option<Entity> {
-    let wants_modules = namespaces::wants_modules(db);
-    let is_wanted = |entity: &Entity| wants_modules || !matches!(entity, Entity::Module(_));
-    imports.iter().find_map(|import| import_entity(db, file, *import, visited).filter(is_wanted))
-}
-
-/// Returns the meanings of imports in alternatives, if each leads to symbols.
-pub(super) fn alternative_entities(
-    db: &Db,
-    file: FileId,
-    imports: &[ImportId],
-    visited: &mut Visited,
-) -> Option<Entity> {
-    let mut all = Symbols::new();
-    for import in imports {
-        match import_entity(db, file, *import, visited)? {
-            Entity::Symbols(symbols) => all.extend(symbols),
-            _ => return None,
-        }
-    }
-    all.sort_unstable();
-    all.dedup();
-    // A run takes one of them.
-    db.are_variants.insert(all.clone(), true);
-    (!all.is_empty()).then_some(Entity::Symbols(all))
-}
-
-/// Returns the meaning of a name with several imports, last one first, and symbols in a scope that
-/// has one definition of it.
-pub(super) fn variant_entities(
-    db: &Db,
-    file: FileId,
-    imports: &[ImportId],
-    own: Symbols,
-    visited: &mut Visited,
-) -> Option<Entity> {
-    let wants_modules = namespaces::wants_modules(db);
-    let mut parts: Vec<Entity> =
-        (!own.is_empty()).then_some(Entity::Symbols(own)).into_iter().collect();
-    for import in imports.iter().rev() {
-        match import_entity(db, file, *import, visited) {
-            Some(Entity::Module(_)) if !wants_modules => {}
-            // A child module without a file.
-            Some(Entity::External(_)) if is_child(db, file, *import) => {}
-            found => parts.extend(found),
-        }
-    }
-    variants::joined(db, parts)
-}
-
-fn is_child(db: &Db, file: FileId, import: ImportId) -> bool {
-    let entry = &db.program.known(file).facts.imports[import.get().unwrap_or_default()];
-    entry.kind == ImportKind::Module && entry.item.is_some()
-}
-
-/// Returns what the files that an import may mean give: the symbols of all of them, of which a
-/// build has those of one.
-pub(super) fn one_of(
-    db: &Db,
-    file: FileId,
-    import: u32,
-    mut find: impl FnMut(Module) -> Option<Entity>,
-) -> Option<Entity> {
-    let (mut all, mut other, mut are_single) = (Symbols::new(), None, true);
-    for file in db.program.import_target(file, import as usize).files() {
-        match find(Module::File(file)) {
-            Some(Entity::Symbols(symbols)) => {
-                are_single &= symbols.len() == 1;
-                all.extend(symbols);
-            }
-            found => other = other.or(found),
-        }
-    }
-    if all.is_empty() {
-        return other;
-    }
-    all.sort_unstable();
-    all.dedup();
-    if are_single {
-        db.are_variants.insert(all.clone(), true);
-    }
-    Some(Entity::Symbols(all))
-}
-
-/// Imports in alternatives as successive ones.
-pub(super) fn last_first(file: FileId, imports: SmallVec<[ImportId; 2]>) -> Bound {
-    Bound::Imports(file, imports.into_iter().rev().collect())
 }
 
 /// Looks up names that a file sees without a binding: of its package and those around it, through
@@ -435,7 +307,7 @@ pub(in crate::resolve) fn whole_export(
     let file = match module {
         Module::File(file) => file,
         Module::OneOf(file, import) => {
-            return one_of(db, file, import, |file| whole_export(db, file, visited));
+            return imported::one_of(db, file, import, |file| whole_export(db, file, visited));
         }
         Module::Package(_) => return None,
     };
@@ -452,7 +324,7 @@ pub(in crate::resolve) fn whole_export(
             Bound::Imports(file, imports)
             | Bound::Alternatives(file, imports)
             | Bound::Variants(file, imports, _),
-        ) => import_entities(db, file, &imports, visited),
+        ) => imported::import_entities(db, file, &imports, visited),
         None => None,
     };
     visited.leave(found.is_some());

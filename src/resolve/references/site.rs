@@ -483,7 +483,11 @@ fn member_site_of(
                 .unwrap_or_else(|| external(&outside, step))
         }
         // Members may be copied from and to an object without a name.
-        Member::None if matches!((of, step), (Ty::Members(..), Step::SelfMember)) => {
+        Member::None
+            if step == Step::SelfMember
+                && matches!(of, Ty::Members(of, scope)
+                    if prototypes::base_of_unnamed(db, *of, *scope).is_none()) =>
+        {
             heuristic::by_unique_name(db, file, site, name)
         }
         Member::None if rules.derived_members => {

@@ -7,8 +7,8 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::Symbols;
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Parameter, Ty, TyList};
-use crate::resolve::members::hierarchy;
 use crate::resolve::members::type_flow::last_segment;
+use crate::resolve::members::{hierarchy, prototypes};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -34,6 +34,11 @@ pub(in crate::resolve) fn arguments_of(
 
 /// Substitutes the parameters of the receiver's type in a type by the receiver's arguments.
 pub(in crate::resolve) fn substituted(db: &Db, ty: Ty, receiver: Option<&Ty>) -> Ty {
+    let base = match receiver {
+        Some(Ty::Members(file, scope)) => prototypes::base_of_unnamed(db, *file, *scope),
+        _ => None,
+    };
+    let receiver = base.as_ref().or(receiver);
     let Some(Ty::Instance(symbol, args) | Ty::Type(symbol, args)) = receiver else { return ty };
     if args.is_empty() && db.program.symbol(*symbol).bases.len == 0 {
         return ty;
@@ -173,6 +178,28 @@ pub(in crate::resolve) fn type_arguments(db: &Db, file: FileId, target: ExprId) 
             _ => None,
         })
         .unwrap_or(0)
+}
+
+/// Returns the result of a call: type parameters of the callee that neither its arguments nor a
+/// bound decide are unknown.
+pub(in crate::resolve) fn inferred(db: &Db, callee: &Ty, result: Ty) -> Ty {
+    let Ty::Callable(symbols, _) = callee else { return result };
+    let is_own = |file: FileId, binding: BindingId| {
+        let own = |symbol: &SymbolRef| {
+            let params = db.program.symbol(*symbol).type_params.range();
+            symbol.file == file && params.contains(&(binding.0 as usize))
+        };
+        symbols.iter().any(own)
+    };
+    result.map(&|ty: &Ty| match ty {
+        Ty::Param(file, binding)
+            if is_own(*file, *binding)
+                && !db.program.known(*file).binding(*binding).ty.is_some() =>
+        {
+            Some(Ty::Unknown)
+        }
+        _ => None,
+    })
 }
 
 /// Splits a callee into the callee itself and the type arguments of the call.

@@ -50,6 +50,14 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 Some((Entity::External(_), Step::SelfMember)) => {
                     callee::implicit_outside(db, file, name, scope)
                 }
+                // The implicit receiver gives its bases type arguments.
+                Some((Entity::Symbols(symbols), Step::SelfMember)) => {
+                    let receiver = match symbols.first() {
+                        Some(first) => receiver::receiver_of(db, file, scope, *first),
+                        None => None,
+                    };
+                    symbol_types::symbols_ty(db, &symbols, false, receiver.as_ref())
+                }
                 Some((entity, _)) => symbol_types::entity_ty(db, &entity, false),
                 None => match callee::implicit_outside(db, file, name, scope) {
                     Ty::Unknown => namespace(db, file, &Ty::Unknown, name),
@@ -101,7 +109,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                     let (callee, bind) = generics::with_arguments(db, callee, given);
                     db.call_result(file, &callee, args).map(&bind)
                 }
-                None => db.call_result(file, &callee, args),
+                None => generics::inferred(db, &callee, db.call_result(file, &callee, args)),
             }
         }
         Expr::Construct(ty, _) => {
@@ -149,6 +157,9 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 let definitions = aliases::definitions_of_type(db, symbol);
                 let own = definitions.into_iter().find(|definition| definition.file == file);
                 Ty::Super(own.unwrap_or(symbol))
+            }
+            Some(Ty::Members(of, scope)) => {
+                prototypes::base_of_unnamed(db, of, scope).unwrap_or(Ty::Unknown)
             }
             _ => Ty::Unknown,
         },

@@ -267,6 +267,19 @@ impl<'a> Unit<'a> {
         None
     }
 
+    /// True for the body of a type without a name, which has a base: its members have no owner, as
+    /// those of an extension do.
+    pub(in crate::resolve) fn is_unnamed_type(&self, scope: ScopeId) -> bool {
+        let is_own = |(_, id): &(Name, BindingId)| {
+            let symbol = self.binding(*id).symbol;
+            symbol.is_some() && !self.symbol(symbol).owner.is_some()
+        };
+        self.scope_kind(scope) == ScopeKind::Type
+            && !self.scope_symbol(scope).is_some()
+            && self.scope_owner(scope).is_some()
+            && self.all_bound(scope).iter().any(is_own)
+    }
+
     /// Returns the receiver that the call of a closure may give it.
     pub(in crate::resolve) fn given_receiver(&self, scope: ScopeId) -> Option<ExprId> {
         let owner = self.facts.scopes[scope.get()?].owner;

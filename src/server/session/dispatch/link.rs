@@ -1,5 +1,5 @@
-//! Thread of a tool call, and what it reports to the dispatcher: progress, pauses, comparisons of the
-//! files, its result.
+//! Thread of a tool call, and what it reports to the dispatcher: progress, pauses, comparisons of
+//! the files, its result.
 
 use super::Event;
 use crate::faults::{Fault, planted};
