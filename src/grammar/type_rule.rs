@@ -27,8 +27,8 @@ pub(crate) enum TypeRule {
     Segments { names: Selector, args: Option<Selector> },
     /// A generic type with type arguments.
     Apply { base: Selector, args: Option<Selector> },
-    /// An array or slice, or another builtin container by `name`; an array of arrays for the brackets
-    /// in `dimensions`.
+    /// An array or slice, or another builtin container by `name`; an array of arrays for each
+    /// bracket in `dimensions`.
     Array { of: Selector, name: Option<String>, dimensions: Option<Selector> },
     /// A mapping of the builtin type `ty`.
     Mapping { ty: String, key: Selector, value: Selector },

@@ -436,6 +436,18 @@ fn forgotten_stores_are_closed_at_once_or_after_their_last_lease() {
 }
 
 #[test]
+fn a_generation_that_is_gone_when_it_is_looked_at_hides_no_other() {
+    let fixture = fixture(4);
+    let cache = cache_of(3);
+    // Listed, but not there: as one that is superseded and removed in between.
+    let gone = cache.location.generation_path(7);
+    std::os::unix::fs::symlink(cache.location.directory().join("removed"), &gone)
+        .expect("a link can be made");
+    let snapshot = fixture.pool.snapshot(&cache.location, &CancelToken::new()).expect("a snapshot");
+    assert_eq!(snapshot.meta().symbols, 3);
+}
+
+#[test]
 fn many_threads_leave_nothing_open_behind() {
     let fixture = fixture(4);
     let caches: Vec<Cache> = (1..=8).map(cache_of).collect();

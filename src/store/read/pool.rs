@@ -63,9 +63,21 @@ pub struct StoreOpener;
 
 impl Opener for StoreOpener {
     fn newest(&self, location: &Location) -> Result<Option<Version>, StoreError> {
-        match location.generations()?.first() {
-            Some(&generation) => location.version(generation).map(Some),
-            None => Ok(None),
+        let mut attempt = 1;
+        loop {
+            let mut removed = None;
+            for generation in location.generations()? {
+                match location.version(generation) {
+                    // Superseded and removed since the directory was listed: a newer one exists.
+                    Err(error) if error.kind == StoreErrorKind::Missing => removed = Some(error),
+                    found => return found.map(Some),
+                }
+            }
+            match removed {
+                Some(error) if attempt == MAX_ATTEMPTS => return Err(error),
+                Some(_) => attempt += 1,
+                None => return Ok(None),
+            }
         }
     }
 
