@@ -3,7 +3,7 @@
 The truth is a list of occurrences that a maker beside this file writes (occurrences/): place, name, kind, and the places of what it
 refers to. Required is an occurrence that refers to a symbol of the index, apart from parameters and locals. It is right if the site of
 the index at the same place is resolved or likely and leads to one of the true definitions, wrong if it leads elsewhere. What the checker
-could not decide counts on neither side.
+could not decide counts on neither side, nor does what leads to code that is not compiled, or to a declaration of what is defined outside.
 """
 
 import collections
@@ -40,10 +40,13 @@ class Store:
     def __init__(self, path):
         store = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
         self.symbols, self.at = {}, collections.defaultdict(set)
-        named = ("SELECT v.id, v.name, v.kind, v.path, v.line, s.start_line + s.name_down, v.container_id FROM symbols v "
+        named = ("SELECT v.id, v.name, v.kind, v.path, v.line, s.start_line + s.name_down, v.container_id, v.end_line FROM symbols v "
                  "JOIN symbol s ON s.id = v.id")
-        for id_, name, kind, path, line, name_line, container in store.execute(named):
+        self.declared = set()  # types without a body
+        for id_, name, kind, path, line, name_line, container, end_line in store.execute(named):
             self.symbols[id_] = (path, name_line, name, kind, container)
+            if kind in ("struct", "union", "enum", "class") and line == end_line:
+                self.declared.add(id_)
             self.at[path, name_line, name].add(id_)
         self.sites = collections.defaultdict(list)
         self.files = {path for (path,) in store.execute("SELECT path FROM files WHERE skipped IS NULL OR skipped = ''")}
@@ -76,6 +79,8 @@ class Judged:
         self.store = store
         # A shorthand names a value and a member at one place.
         self.all_targets = collections.defaultdict(set)
+        self.inactive = {(row["path"], line) for row in rows for line in row.get("inactive", ())}
+        rows = [row for row in rows if "kind" in row]
         for row in rows:
             self.all_targets[place(row)].update(tuple(target) for target in row.get("targets", ()))
         for row in rows:
@@ -112,6 +117,9 @@ class Judged:
             is_positional = site.kind == "write" and row["kind"] == "read" and not any(store.symbols[end][2] == row["name"] for end in site.to)
             if site.verdict not in PROVEN or not site.to or proven or is_of_value or is_positional:
                 continue
+            # Code for other systems, and what the project only declares, is not wrong.
+            if any(store.symbols[end][:2] in self.inactive or not targets and end in store.declared for end in site.to):
+                continue
             if not any(end in self.all_targets[place(row)] for symbol in site.to for end in store.places(symbol)):
                 kind["wrong"] += 1
                 kind[site.verdict + " wrong"] += 1
@@ -146,7 +154,7 @@ def place(row):
 
 def rows(path):
     with open(path) as file:
-        return [row for row in map(json.loads, file) if "kind" in row]
+        return [row for row in map(json.loads, file) if "kind" in row or "inactive" in row]
 
 
 def report(judged, source, what, count, seed=1):
@@ -197,6 +205,19 @@ def write_down(language, directory, judged):
     row = [datetime.date.today().isoformat(), program, language, name, revision(directory), kinds[-1].removeprefix("all "), ", ".join(kinds[:-1])]
     with open(FIRST_SIGHT, "a") as file:
         file.write("\t".join(row) + "\n")
+
+
+FIRST_HEAD = "| language | project | revision | required | all: P/R | by kind: P/R |\n|---|---|---|---|---|---|\n"
+
+
+def first_scores():
+    """The table of docs/accuracy.md: all first scores, by language, in order."""
+    lines = []
+    for _, _, language, name, version, total, kinds in sorted(seen(), key=lambda row: row[2]):
+        score, required = total.split(" ")
+        by_kind = ", ".join(" ".join(kind.split(" ")[:2]) for kind in kinds.split(", "))
+        lines.append(f"| {language} | {name} | {version} | {int(required):,} | {score} | {by_kind} |\n")
+    return FIRST_HEAD + "".join(lines)
 
 
 def main(binary, place, language, directory, shows, is_first):

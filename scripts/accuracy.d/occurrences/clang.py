@@ -5,7 +5,7 @@
 
 ROOT or ROOT/build has compile_commands.json (`cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON`, `meson setup build`, `bear -- make`). Every name
 that is highlighted and no declaration is asked for its declaration and its definition; rows are those of typescript.js. Code that is not
-compiled has none, what depends on a template parameter is not decided. Kinds: call, construct, type, macro, key (a designated
+compiled has none: its lines are rows {path, inactive: [line, ..]}. What depends on a template parameter is not decided. Kinds: call, construct, type, macro, key (a designated
 initializer), write, read, namespace.
 """
 import argparse
@@ -100,6 +100,9 @@ def main():
         print(json.dumps({"file": path}))
         server.tell("textDocument/didOpen", opened(path))
         found = server.ask("textDocument/semanticTokens/full", document(path)) or {"data": []}
+        # A line that is not compiled is highlighted as a comment from its beginning.
+        inactive = [line + 1 for line, column, _, kind, _ in tokens(found["data"], legend) if kind == "comment" and column == 0]
+        print(json.dumps({"path": path, "inactive": inactive}))
         asked = []
         for line, column, length, kind, modifiers in tokens(found["data"], legend):
             text = lines[path][line]
