@@ -391,6 +391,8 @@ fn a_recursion_without_an_end_costs_the_references_of_its_file() {
         let output = project
             .command(&["sql", statement])
             .env("COGRAPH_TEST_FAULT", "followed_circles")
+            // To fill a stack takes a while without optimisation.
+            .env("COGRAPH_FILE_SECONDS", "60")
             .output()
             .expect("the program starts");
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
