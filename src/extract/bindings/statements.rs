@@ -74,12 +74,10 @@ pub(in crate::extract) fn for_loop<'t>(
             && walk.facts.scope_kind(walk.context.scope) == ScopeKind::Block
         {
             let element = walk.facts.of(source, Expr::Element);
-            patterns::bind_pattern(
-                walk,
-                pattern,
-                Flow { ty, value: element, node: pattern },
-                Bind::Declare(SymbolKind::Variable),
-            );
+            // The value before the clause sees its variables, and nothing around it does.
+            let is_owned = !walk.input.language.manifest.resolution.function_scoped;
+            let how = if is_owned { Bind::Declare(SymbolKind::Variable) } else { Bind::Param };
+            patterns::bind_pattern(walk, pattern, Flow { ty, value: element, node: pattern }, how);
         } else {
             let is_late = walk.input.language.manifest.resolution.scope_after_declaration;
             patterns::bind_loop(
