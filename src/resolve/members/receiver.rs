@@ -105,10 +105,7 @@ pub(in crate::resolve) fn receiver_of(
     member: SymbolRef,
 ) -> Option<Ty> {
     let unit = db.program.known(file);
-    let container = match db.program.container(member) {
-        Some(&container) => container,
-        None => SymbolRef { file: member.file, symbol: db.program.symbol(member).container },
-    };
+    let container = db.program.container_or_own(member);
     let has_member = |ty: &Ty| match ty {
         Ty::Instance(symbol, _) => {
             let hierarchy = hierarchy::hierarchy(db, *symbol);

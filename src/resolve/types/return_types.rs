@@ -54,10 +54,7 @@ pub(super) fn decorated(db: &Db, symbol: SymbolRef) -> Option<Ty> {
 
 /// Returns an instance of the type that contains a symbol.
 pub(super) fn container_instance(db: &Db, symbol: SymbolRef, receiver: Option<&Ty>) -> Ty {
-    let container = match db.program.container(symbol) {
-        Some(&container) => container,
-        None => SymbolRef { file: symbol.file, symbol: db.program.symbol(symbol).container },
-    };
+    let container = db.program.container_or_own(symbol);
     if container.symbol.get().is_none() {
         return Ty::Unknown;
     }

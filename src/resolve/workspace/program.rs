@@ -156,6 +156,12 @@ impl<'a> Program<'a> {
         self.tables.derived.containers.get(&member)
     }
 
+    /// Returns what a symbol belongs to, by its own file or another; no symbol at the top level.
+    pub(in crate::resolve) fn container_or_own(&self, member: SymbolRef) -> SymbolRef {
+        let own = || SymbolRef { file: member.file, symbol: self.symbol(member).container };
+        self.container(member).copied().unwrap_or_else(own)
+    }
+
     /// Returns the interfaces that a type implements outside of its header.
     pub(in crate::resolve) fn implemented(&self, ty: SymbolRef) -> Option<&'a Symbols> {
         self.asked.borrow_mut().given.insert(ty.file);

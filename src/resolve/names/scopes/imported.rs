@@ -65,21 +65,17 @@ pub(in crate::resolve::names) fn import_entities(
         return Some(first);
     }
     let callables = |entity: &Entity| match entity {
-        Entity::Symbols(symbols) => {
-            let mut all = symbols.iter();
-            all.all(|symbol| db.program.symbol(*symbol).kind.is_callable())
+        Entity::Symbols(symbols)
+            if symbols.iter().all(|symbol| db.program.symbol(*symbol).kind.is_callable()) =>
+        {
+            Some(symbols.clone())
         }
-        _ => false,
+        _ => None,
     };
-    if !callables(&first) {
-        return Some(first);
-    }
-    let Entity::Symbols(mut all) = first else { return Some(first) };
-    for other in found.filter(callables) {
-        if let Entity::Symbols(symbols) = other {
-            all.extend(
-                symbols.into_iter().filter(|symbol| !all.contains(symbol)).collect::<Symbols>(),
-            );
+    let Some(mut all) = callables(&first) else { return Some(first) };
+    for symbol in found.filter_map(|other| callables(&other)).flatten() {
+        if !all.contains(&symbol) {
+            all.push(symbol);
         }
     }
     Some(Entity::Symbols(all))
