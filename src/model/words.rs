@@ -6,6 +6,7 @@
 //! large repository.
 
 mod document;
+mod filter;
 mod irregular;
 mod posting;
 mod prose;
@@ -17,6 +18,7 @@ pub use document::{
     FileWords, MIN_LINES, Passage, PassageFrequency, PassageLength, Postings, is_passage,
     is_passage_of_any_size, of_file,
 };
+pub use filter::WordFilter;
 pub use posting::{FREQUENCY_BITS, Frequency, PostingList, PostingWriter};
 pub use stem::stem;
 

@@ -11,3 +11,4 @@ mod row_decoder;
 pub(super) mod sandbox;
 pub(super) mod site_cache;
 pub(super) mod snapshot;
+pub(super) mod word_filters;

@@ -42,6 +42,27 @@ fn an_answer_is_about_the_files_at_the_moment_of_the_question() {
     assert!(!text.contains("made_0/") && text.contains("up to date"), "{text}");
 }
 
+/// Words of files without a language are remembered from one question for the next.
+#[test]
+fn a_word_that_comes_into_a_file_without_a_language_is_found_after_it_was_not() {
+    let mut client = Client::connected(&[]);
+    save(&client, "lonely.py", "def lonely_one():\n    return 1\n");
+    let ask =
+        |client: &mut Client| client.ask_fresh("references", &json!({"symbol": "lonely_one"}));
+    for number in 0..12 {
+        save(&client, "notes.txt", &format!("nothing of it in version {number}\n"));
+        for _ in 0..2 {
+            let text = ask(&mut client);
+            assert!(text.contains("every other line with its name"), "{number}: {text}");
+        }
+        // As long as before, so that only times and contents differ.
+        let version = format!("nothing of lonely_one in {number}\n");
+        save(&client, "notes.txt", &version);
+        let text = ask(&mut client);
+        assert!(text.contains("notes.txt:1"), "{number}: {text}");
+    }
+}
+
 #[test]
 fn a_root_that_went_and_came_back_is_looked_at_as_a_whole() {
     let mut client = Client::connected(&[]);

@@ -17,6 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::{self, Tier};
 use crate::model::cancel::CancelToken;
+use crate::model::words::WordFilter;
 use crate::model::{RepoPath, SiteKind, Verdict};
 use crate::query::graph::lookup::Lookup;
 use crate::query::grep::{GrepParams, Matches, matcher, parallel, search_file};
@@ -295,6 +296,7 @@ impl NameSearch<'_, '_> {
         }
         let matcher = matcher(&GrepParams { pattern: text, word: true, ..GrepParams::default() })?;
         let begun = Instant::now();
+        let (filters, state) = (lookup.snapshot.store().word_filters(), lookup.snapshot.identity());
         let searching = || {
             let matcher = matcher.clone();
             let mut searcher = SearcherBuilder::new()
@@ -306,6 +308,9 @@ impl NameSearch<'_, '_> {
                     return None;
                 }
                 let content = files.content(&file.path).ok()?;
+                if effort == Effort::All && file.language.is_none() {
+                    filters.keep(state, file, WordFilter::of(&content.text));
+                }
                 let matches =
                     search_file(&mut searcher, &matcher, &content.text, cancel, file).ok()?;
                 let content = if matches.places.is_empty() { Content::default() } else { content };

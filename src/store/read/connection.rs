@@ -28,6 +28,7 @@ use crate::store::read::control::{self, Control};
 use crate::store::read::name_cache::NameCache;
 use crate::store::read::path_table::PathTable;
 use crate::store::read::site_cache::SiteCache;
+use crate::store::read::word_filters::WordFilters;
 
 /// Connections kept for reuse. Concurrent queries open more, which are closed afterwards. Each has
 /// its own page cache, so unneeded ones are closed soon: see `Store::take_spare`.
@@ -54,6 +55,7 @@ pub struct Store {
     /// Cache of the name index.
     names: NameCache,
     sites: SiteCache,
+    words: WordFilters,
 }
 
 /// Idle connections; the last used one is taken first.
@@ -132,6 +134,7 @@ impl Store {
             order: Mutex::default(),
             names: NameCache::default(),
             sites: SiteCache::default(),
+            words: WordFilters::default(),
         })
     }
 
@@ -190,6 +193,11 @@ impl Store {
     /// Cache of the sites of frequently referenced symbols.
     pub(super) fn site_cache(&self) -> &SiteCache {
         &self.sites
+    }
+
+    /// Cache of the word filters of files without terms.
+    pub fn word_filters(&self) -> &WordFilters {
+        &self.words
     }
 
     /// True if both have the same generation open in the same file.

@@ -27,22 +27,21 @@ pub(super) fn with_text(
     effort: Effort,
 ) -> Result<Files, QueryError> {
     let terms = words::terms_of(name.as_bytes());
-    if terms.is_empty() && effort == Effort::Few {
-        // Such a name is in most files.
+    if terms.is_empty() {
+        // A letter is in most files.
         return Ok(Files { rows: Vec::new(), left_out: lookup.snapshot.meta().files });
     }
-    let mut files = if terms.is_empty() {
-        let mut rows = lookup.snapshot.files()?;
-        rows.retain(is_text);
-        Files { rows, left_out: 0 }
-    } else {
-        by_terms(lookup, &terms, effort)?
-    };
+    let mut files = by_terms(lookup, name, &terms, effort)?;
     files.rows.sort_by_cached_key(|file| (is_read(lookup, file), file.path.clone()));
     Ok(files)
 }
 
-fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files, QueryError> {
+fn by_terms(
+    lookup: &Lookup<'_>,
+    name: &str,
+    terms: &[Term],
+    effort: Effort,
+) -> Result<Files, QueryError> {
     let Having { files: mut with_words, mut without_words, unindexed } = having(lookup, terms)?;
     let mut left_out = with_words.len().saturating_sub(effort.files()) as u64;
     if left_out > 0 {
@@ -58,11 +57,17 @@ fn by_terms(lookup: &Lookup<'_>, terms: &[Term], effort: Effort) -> Result<Files
         // The first that fit, in an order that does not depend on the history of the index.
         without_words.sort_by_key(|file| lookup.order().file(*file));
     }
+    let (filters, state) = (lookup.snapshot.store().word_filters(), lookup.snapshot.identity());
     let (mut read, mut bytes, mut looked_at) = (0, 0, 0);
     // Rows beyond the bounds are counted, not fetched: a repository has thousands of such files.
     for file in without_words {
         lookup.check()?;
-        let Some(row) = lookup.snapshot.file(file)? else { continue };
+        let row = || lookup.snapshot.file(file);
+        if effort == Effort::All && filters.exclude(state, file, name, row)? {
+            looked_at += 1;
+            continue;
+        }
+        let Some(row) = row()? else { continue };
         if effort == Effort::Few && bytes + row.size > MAX_BYTES {
             break;
         }
