@@ -14,6 +14,7 @@ mod grammar;
 mod index;
 mod install;
 mod limits;
+mod lsp;
 mod mcp;
 mod output;
 mod serve;
@@ -48,6 +49,8 @@ enum Command {
     Export(export::Command),
     /// Serve an MCP client on standard input and output
     Mcp(mcp::McpArguments),
+    /// Serve an editor on standard input and output (Language Server Protocol)
+    Lsp(lsp::LspArguments),
     /// Serve many clients from one process, to which `cograph mcp --upstream` forwards calls
     Serve(serve::ServeArguments),
     /// Check everything that a client depends on, and suggest a fix for each problem
@@ -152,6 +155,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Index(arguments) => index::run(&config?, &arguments),
         Command::Export(command) => export::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
+        Command::Lsp(arguments) => lsp::run(config, &arguments),
         Command::Serve(arguments) => serve::run(config, &arguments),
         Command::Doctor(arguments) => doctor::run(config, &arguments),
         Command::Install(arguments) => install::install(config, &arguments),

@@ -15,6 +15,7 @@ mod graph;
 pub mod grep;
 pub mod locate;
 mod names;
+pub mod navigate;
 pub mod outline;
 pub mod overview;
 pub mod references;

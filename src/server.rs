@@ -30,6 +30,7 @@ mod base;
 #[cfg(test)]
 mod bounds;
 mod jsonrpc;
+mod language_server;
 mod peers;
 mod protocol;
 mod proxy;
@@ -46,6 +47,7 @@ pub use base::limits::Limits;
 pub use base::log::{LogSink, log_panics};
 pub use base::uri::file_address;
 pub use jsonrpc::admission::{Class, LaneState};
+pub use language_server::run_language_server;
 pub use peers::{
     ChildProcess, CommandOutput, EndPatience, Ended, Probe, ProbeError, Started, probe,
     run_command, show_through,

@@ -11,6 +11,7 @@ mod cases;
 mod commands;
 mod coverage;
 mod doctor;
+mod editor;
 mod exploring;
 
 mod fixtures;

@@ -144,7 +144,7 @@ pub fn references_all(
     Meanings::of(&lookup, &params.symbol, most, |meaning| references_of(&lookup, meaning, params))
 }
 
-fn references_of(
+pub(super) fn references_of(
     lookup: &Lookup<'_>,
     meaning: &names::Meaning,
     params: &ReferencesParams,

@@ -109,7 +109,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["jsonrpc"],
             &["peers", "transport", "workspace"],
             &["answers"],
-            &["tools"],
+            &["language_server", "tools"],
             &["protocol"],
             &["session"],
             &["runtime"],

@@ -41,6 +41,8 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tokio", &["server"]),
     ("tikv_jemalloc_ctl", &["model", "server"]),
     ("hyper", &["server"]),
+    ("lsp_server", &["server"]),
+    ("lsp_types", &["server"]),
     ("serde", &["grammar", "server"]),
     ("serde_json", &["server"]),
     ("toml", &["cli", "config", "grammar", "resolve"]),

@@ -11,15 +11,14 @@ const MIN_BITS: usize = 512;
 /// Words of a text: maximal runs of ASCII letters, digits and `_`. A Bloom filter of two functions.
 #[derive(Debug)]
 pub struct WordFilter {
-    /// A power of two of words.
     bits: Box<[u64]>,
 }
 
 impl WordFilter {
     /// Filter of the words of a text.
     pub fn of(text: &[u8]) -> Self {
-        let bits = (text.len() / BYTES_PER_BIT).next_power_of_two().max(MIN_BITS);
-        let mut filter = Self { bits: vec![0; bits / 64].into() };
+        let bits = (text.len() / BYTES_PER_BIT).max(MIN_BITS);
+        let mut filter = Self { bits: vec![0; bits.div_ceil(64)].into() };
         visit_words(text, |hash| {
             for (word, bit) in filter.places(hash) {
                 filter.bits[word] |= bit;
@@ -43,7 +42,12 @@ impl WordFilter {
     }
 
     fn places(&self, hash: u64) -> [(usize, u64); 2] {
-        let place = |part: u64| ((part >> 6) as usize & (self.bits.len() - 1), 1 << (part & 63));
+        // The high half of a product is below its second factor, whatever that is.
+        let bits = self.bits.len() as u64 * 64;
+        let place = |half: u64| {
+            let bit = (half * bits) >> 32;
+            ((bit / 64) as usize, 1 << (bit % 64))
+        };
         [place(hash >> 32), place(hash & u64::from(u32::MAX))]
     }
 }
@@ -99,7 +103,7 @@ mod tests {
         let words = |from: u32| (from..from + 2_000).map(|number| format!("w{number}x ordinary "));
         let text: String = words(0).collect();
         let filter = WordFilter::of(text.as_bytes());
-        assert!(filter.bytes() <= text.len() / 8, "{} of {}", filter.bytes(), text.len());
+        assert!(filter.bytes() <= text.len() / 15, "{} of {}", filter.bytes(), text.len());
         let excluded =
             (5_000..6_000).filter(|number| !filter.may_have(format!("w{number}x").as_bytes()));
         assert!(excluded.count() > 800);
