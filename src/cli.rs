@@ -13,7 +13,6 @@ mod export;
 mod grammar;
 mod index;
 mod install;
-mod limits;
 mod lsp;
 mod mcp;
 mod output;

@@ -9,9 +9,11 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-const SHAPES: &str = "\"\"\"é\"\"\"\nclass Base:\n    def area(self) -> int:\n        return 0\n\n\n\
-                      class Square(Base):\n    def area(self) -> int:\n        return side()\n\n\n\
-                      def side():\n    \"\"\"Length of a side.\"\"\"\n    return 1\n";
+const SHAPES: &str = concat!(
+    "\"\"\"é\"\"\"\nclass Base:\n    def area(self) -> int:\n        return 0\n\n\n",
+    "class Square(Base):\n    def area(self) -> int:\n        return side()\n\n\n",
+    "def side():\n    \"\"\"Length of a side.\"\"\"\n    return 1\n",
+);
 const USES: &str = "from shapes import Square, side\n\nx = \"𝕏\"; y = side()\n\n\
                     def use():\n    return Square().area() + side()\n";
 

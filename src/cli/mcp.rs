@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use super::limits::LimitArguments;
+use super::serve::limits::LimitArguments;
 use super::{RootArgument, Stop, output, token};
 use crate::config::{
     Config, ConfigError, NamedTarget, NamedTargets, User, WorkerCommand, running_program, upstreams,

@@ -1,12 +1,15 @@
 //! `cograph serve`: a runtime (daemon) for all clients of a user.
 
+pub(super) mod limits;
+
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::limits::LimitArguments;
 use super::token::TokenArgument;
+use limits::LimitArguments;
+
 use super::{RootArgument, Stop, output};
 use crate::config::{Config, ConfigError};
 use crate::server::{HttpListening, Listening, Options, ServeError, Web, serve};

@@ -2,6 +2,7 @@
 //! symbols.
 
 pub mod elsewhere;
+pub mod navigate;
 pub mod outside;
 
 use std::cmp::Reverse;
@@ -144,7 +145,7 @@ pub fn references_all(
     Meanings::of(&lookup, &params.symbol, most, |meaning| references_of(&lookup, meaning, params))
 }
 
-pub(super) fn references_of(
+fn references_of(
     lookup: &Lookup<'_>,
     meaning: &names::Meaning,
     params: &ReferencesParams,

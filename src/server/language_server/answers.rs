@@ -1,5 +1,5 @@
-//! Answers to requests about a position: definition, declaration, implementation, references, hover;
-//! and to those about the symbols of a document or of all folders.
+//! Answers to requests about a position (definition, declaration, implementation, references,
+//! hover), and to those about the symbols of a document or of all folders.
 
 use std::collections::HashMap;
 use std::fmt::Write;

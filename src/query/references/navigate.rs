@@ -1,13 +1,12 @@
 //! Questions of an editor: what a position names, the edges of one symbol, the symbols of one file.
 //! The edges are those of `references` and `trace`.
 
-use super::graph::calls::{CallGraph, End, Unresolved};
-use super::graph::lookup::Lookup;
-use super::references::references_of;
-use super::{Certainty, QueryError, ReferencesParams, ReferencesResult, SiteInfo, SymbolInfo};
-use super::{Tests, names};
+use super::{ReferencesParams, ReferencesResult, references_of};
 use crate::model::cancel::CancelToken;
 use crate::model::{Position, RelationKind, RepoPath, SiteKind, Span, Verdict};
+use crate::query::graph::calls::{CallGraph, End, Unresolved};
+use crate::query::graph::lookup::Lookup;
+use crate::query::{Certainty, QueryError, SiteInfo, SymbolInfo, Tests, names};
 use crate::store::{SiteRow, SiteTarget, Snapshot, SymbolKey};
 
 /// What a position of a file names.
