@@ -253,8 +253,8 @@ pub(crate) enum Rule {
     SelfParam { ty: Option<Selector> },
     /// A separator of parameters.
     ParamMark {},
-    /// A type parameter.
-    TypeParam { name: Selector, bound: Option<Selector> },
+    /// A type parameter, with the type that it has by default.
+    TypeParam { name: Selector, bound: Option<Selector>, default: Option<Selector> },
     /// A clause with bounds after the header; its children have the role `bound`.
     Bounds {},
     /// A bound of the type parameter or type `name`.

@@ -25,7 +25,8 @@ use crate::resolve::references::outcome::{
 };
 use crate::resolve::references::written::Key;
 use crate::resolve::references::{
-    by_interface, exhaustiveness, heuristic, imports, instead, proof, tiered, variants, written,
+    by_interface, exhaustiveness, heuristic, imports, inherited_fields, instead, proof, tiered,
+    variants, written,
 };
 use crate::resolve::types::{callee, generics, lists, symbol_types};
 use crate::resolve::{Name, Symbols};
@@ -274,11 +275,7 @@ fn value_site(db: &Db, file: FileId, site: &Site, callee: &Ty) -> Resolution {
             // A function passed by a caller is another possible target.
             let given =
                 |part: &Ty| matches!(part, Ty::Function(_) | Ty::External(_) | Ty::Param(..));
-            if parts.iter().any(given) {
-                crate::resolve::references::exhaustiveness::one_of_several(found)
-            } else {
-                found
-            }
+            if parts.iter().any(given) { exhaustiveness::one_of_several(found) } else { found }
         }
         _ => unresolved(Step::Dynamic),
     }
@@ -293,12 +290,11 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     if symbols.is_empty() {
         return unresolved(Step::NoSuchMember);
     }
-    let symbols = linkage::macros_or_functions(
-        db,
-        file,
-        site,
-        namespaces::fitting_kind(db, site.kind, symbols),
-    );
+    let symbols = namespaces::fitting_kind(db, site.kind, symbols);
+    let symbols = linkage::macros_or_functions(db, file, site, symbols);
+    let Some(symbols) = inherited_fields::declared(db, file, site, symbols) else {
+        return unresolved(Step::LocalValue);
+    };
     let symbols = match aliases::aliased_member(db, &symbols) {
         Some(original) => {
             db.holder.set(symbols.first().copied());
