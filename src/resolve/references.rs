@@ -6,7 +6,6 @@ pub(super) mod exhaustiveness;
 pub(super) mod file;
 pub(super) mod heuristic;
 mod imports;
-mod inherited_fields;
 mod instead;
 mod outcome;
 mod proof;

@@ -7,13 +7,15 @@ use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::predicates::{
-    calls_itself, has_accessor, is_call, is_type, matches_target_name, takes_arguments,
+    calls_itself, has_accessor, is_call, is_missing, is_type, matches_target_name, takes_arguments,
     takes_receivers,
 };
 use crate::resolve::calls::{call, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{aliases, inherent, lookup, overrides, prototypes, receiver};
+use crate::resolve::members::{
+    aliases, hierarchy, inherent, inherited_fields, lookup, overrides, prototypes, receiver,
+};
 use crate::resolve::names::variants::are_variants;
 use crate::resolve::names::{conditions, definition, linkage, namespaces};
 use crate::resolve::references::constructed;
@@ -25,8 +27,7 @@ use crate::resolve::references::outcome::{
 };
 use crate::resolve::references::written::Key;
 use crate::resolve::references::{
-    by_interface, exhaustiveness, heuristic, imports, inherited_fields, instead, proof, tiered,
-    variants, written,
+    by_interface, exhaustiveness, heuristic, imports, instead, proof, tiered, variants, written,
 };
 use crate::resolve::types::{callee, generics, lists, symbol_types};
 use crate::resolve::{Name, Symbols};
@@ -313,7 +314,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     if !is_call(site.kind) {
         let symbols =
             if declarations { definition::with_definitions(db, &symbols) } else { symbols };
-        let mut symbols = linkage::without_own_names(db, symbols);
+        let mut symbols = hierarchy::merged_once(db, linkage::without_own_names(db, symbols));
         overrides::defined(db, &mut symbols);
         let symbols = conditions::compiled_with(db, file, site.byte, symbols);
         return variants::chosen_or_variants(db, file, &symbols, step, Step::SeveralValues);
@@ -427,7 +428,7 @@ fn member_site_of(
         let made = Symbols::from_slice(&[made]);
         return construct_site(db, file, site, &made, Step::InferredType);
     }
-    let is_missing = |member: &Member| matches!(member, Member::None | Member::Unknown);
+    let is_missing = |member: &Member| is_missing(db, site, of, member);
     let names_callable = called || site.kind == SiteKind::Read && site.spread;
     let found = namespaces::among(db, file, names_callable, || db.member(of, name), is_missing);
     if called

@@ -10,19 +10,24 @@ use crate::resolve::members::{hierarchy, lookup};
 
 /// Replaces assigned fields by the declarations of bases. Returns nothing for the assignment that
 /// makes the field where no base declares it.
-pub(super) fn declared(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Option<Symbols> {
-    let is_assigned = |field: &SymbolRef| {
-        let entry = db.program.symbol(*field);
-        entry.flags & flags::ASSIGNED != 0 && !entry.ty.is_some()
-    };
+pub(in crate::resolve) fn declared(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    symbols: Symbols,
+) -> Option<Symbols> {
+    let is_assigned = |field: &SymbolRef| db.program.symbol(*field).flags & flags::ASSIGNED != 0;
     if !symbols.iter().any(is_assigned) {
         return Some(symbols);
     }
     let mut found = Symbols::new();
     for field in symbols {
-        let of_base = if is_assigned(&field) { of_base(db, field) } else { None };
-        let extent = &db.program.symbol(field).extent;
-        let makes = site.kind == SiteKind::Write
+        let entry = db.program.symbol(field);
+        let is_open = is_assigned(&field) && !entry.ty.is_some();
+        let of_base = if is_open { of_base(db, field) } else { None };
+        let extent = &entry.extent;
+        let makes = is_assigned(&field)
+            && site.kind == SiteKind::Write
             && field.file == file
             && (extent.start_byte..extent.end_byte).contains(&site.byte);
         match of_base {
