@@ -170,13 +170,19 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
 
 /// Returns the type of the parameter for an argument of one of several callables.
 fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &Given) -> Ty {
-    let symbols = overrides::signatures(db, symbols);
-    let fitting = call::fitting(db, given.file, &symbols, given.as_arguments(), false);
     let declared = |callable: &SymbolRef| {
         db.parameter_types(*callable).get(given.place(db, *callable)?).cloned()
     };
+    let fitting =
+        |symbols: &Symbols| call::fitting(db, given.file, symbols, given.as_arguments(), false);
+    // The keys would choose among signatures that take different objects: the definition takes all.
+    let signatures = fitting(&overrides::signatures(db, symbols));
     let is_object = |ty: &Ty| !matches!(ty, Ty::Function(_));
-    let object = fitting.iter().filter_map(declared).find(is_object);
+    let mut objects = signatures.iter().filter_map(declared).filter(is_object);
+    let object = match (objects.next(), objects.next()) {
+        (only, None) => only,
+        _ => fitting(symbols).first().and_then(declared),
+    };
     generics::substituted(db, object.unwrap_or(Ty::Unknown), receiver)
 }
 
