@@ -143,6 +143,11 @@ impl Language {
         self.roles.bounds
     }
 
+    /// True if a string may be a type.
+    pub(crate) fn has_quoted_types(&self) -> bool {
+        self.roles.quoted_types
+    }
+
     /// True if there are rest patterns.
     pub(crate) fn has_rests(&self) -> bool {
         self.roles.rests

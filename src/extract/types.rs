@@ -93,7 +93,9 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
         }
         TypeRule::Member { object, name } => {
             let object = object.as_ref().and_then(|selector| selector.first(node));
-            let Some(name_node) = name.first(node) else { return ExprId::NONE };
+            let Some(name_node) = name.first(node) else {
+                return compound::without_name(walk, node, inner);
+            };
             let object_usage = if usage == Usage::Silent { Usage::Silent } else { READ };
             let Some(object) = object else { return outermost(walk, node, name_node, usage) };
             let object = visit_type(walk, object, object_usage);

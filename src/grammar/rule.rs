@@ -227,8 +227,7 @@ pub(crate) enum Rule {
     },
     /// The body of an enumeration in which unadorned names are variants.
     Variants {},
-    /// An assignment. `declares`: new names on the left are declared. `reads`: the target is read
-    /// as well (`+=`).
+    /// An assignment. `declares`: new names on the left are declared. `reads`: reads it (`+=`).
     Assign {
         left: Selector,
         right: Option<Selector>,
@@ -253,8 +252,8 @@ pub(crate) enum Rule {
     SelfParam { ty: Option<Selector> },
     /// A separator of parameters.
     ParamMark {},
-    /// A type parameter.
-    TypeParam { name: Selector, bound: Option<Selector> },
+    /// A type parameter, with the type that it has by default.
+    TypeParam { name: Selector, bound: Option<Selector>, default: Option<Selector> },
     /// A clause with bounds after the header; its children have the role `bound`.
     Bounds {},
     /// A bound of the type parameter or type `name`.
@@ -443,8 +442,9 @@ pub(crate) enum Rule {
     },
     /// Cases that match one value, bound to `name` if given: the children of `body`.
     Match { value: Option<Selector>, name: Option<Selector>, body: Option<Selector> },
-    /// One case of a `match`: a pattern, or types that narrow the value; `guard` must hold as well.
+    /// A case of a `match`: `labels` may name members of the value's type, `guard` must hold.
     Case {
+        labels: Option<Selector>,
         pattern: Option<Selector>,
         types: Option<Selector>,
         value: Option<Selector>,

@@ -4,6 +4,7 @@
 use super::parse::Parsed;
 use super::pattern::Pattern;
 use super::rule::Rule;
+use super::type_rule::TypeRule;
 use rustc_hash::FxHashSet;
 
 /// Anonymous token.
@@ -23,6 +24,7 @@ pub(super) struct Roles {
     pub(super) rests: bool,
     pub(super) elements: bool,
     pub(super) operator_methods: bool,
+    pub(super) quoted_types: bool,
 }
 
 impl Roles {
@@ -38,6 +40,11 @@ impl Roles {
                 .operators
                 .iter()
                 .any(|(sign, name)| sign == name),
+            quoted_types: parsed
+                .types
+                .iter()
+                .flatten()
+                .any(|rule| matches!(rule, TypeRule::Quoted {})),
             elements: has_rule(|rule| matches!(rule, Rule::Element { .. })),
             rests: parsed
                 .patterns

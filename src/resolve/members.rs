@@ -5,6 +5,7 @@ pub(super) mod aliases;
 pub(super) mod derived;
 pub(super) mod hierarchy;
 pub(super) mod inherent;
+pub(super) mod inherited_fields;
 pub(super) mod lookup;
 pub(super) mod mro;
 pub(super) mod opened;

@@ -134,6 +134,9 @@ public class Java extends TreePathScanner<Void, Void> {
 
   void row(Element element, String name, int at, String kind) {
     if (at < 0 || element == null || element.getKind() == ElementKind.PACKAGE || element.asType().getKind() == javax.lang.model.type.TypeKind.ERROR) return;
+    if (kind.equals("call") || kind.equals("construct")) {
+      if (hasOpenArgument(element)) return;
+    }
     LineMap lines = unit.getLineMap();
     long line = lines.getLineNumber(at);
     int column = text(unit).substring((int) lines.getStartPosition(line), at).getBytes(StandardCharsets.UTF_8).length;
@@ -150,6 +153,25 @@ public class Java extends TreePathScanner<Void, Void> {
         + ", \"kind\": " + quoted(kind) + ", \"targets\": [" + targets + "]" + (LOCALS.contains(element.getKind()) ? ", \"local\": true" : "")
         + (target == null ? ", \"outside\": true" : "") + "}");
     count++;
+  }
+
+  /** True for one of several overloads that is called with an argument of a type that is not known: any of them may be meant. */
+  boolean hasOpenArgument(Element element) {
+    if (!(element instanceof ExecutableElement)) return false;
+    long overloads = element.getEnclosingElement().getEnclosedElements().stream()
+        .filter(other -> other.getKind() == element.getKind() && other.getSimpleName().equals(element.getSimpleName())).count();
+    if (overloads < 2) return false;
+    TreePath path = getCurrentPath();
+    while (path != null && !(path.getLeaf() instanceof MethodInvocationTree || path.getLeaf() instanceof NewClassTree)) path = path.getParentPath();
+    if (path == null) return false;
+    List<? extends ExpressionTree> arguments = path.getLeaf() instanceof MethodInvocationTree call ? call.getArguments() : ((NewClassTree) path.getLeaf()).getArguments();
+    for (ExpressionTree argument : arguments) if (isOpen(trees.getTypeMirror(new TreePath(path, argument)))) return true;
+    return false;
+  }
+
+  static boolean isOpen(javax.lang.model.type.TypeMirror type) {
+    if (type == null || type.getKind() == javax.lang.model.type.TypeKind.ERROR) return true;
+    return type instanceof javax.lang.model.type.DeclaredType declared && declared.getTypeArguments().stream().anyMatch(Java::isOpen);
   }
 
   /** How the expression at the current path is used. */
@@ -206,8 +228,8 @@ public class Java extends TreePathScanner<Void, Void> {
     TreePath around = getCurrentPath().getParentPath();
     boolean isConstructed = isConstructed(getCurrentPath()) || around.getLeaf() instanceof ParameterizedTypeTree && isConstructed(around);
     if (around.getLeaf() instanceof ImportTree) {
-      // An import is one site, at the beginning of its path.
-      if (!name.equals("*")) row(element, name, (int) positions.getStartPosition(unit, tree), "import");
+      // An import is one site, at the end of its path.
+      if (!name.equals("*")) row(element, name, find(text(unit), name, positions.getEndPosition(unit, tree.getExpression())), "import");
       return null;
     }
     if (!name.equals("class") && !name.equals("this") && !isConstructed) {

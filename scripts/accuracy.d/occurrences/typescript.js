@@ -6,7 +6,7 @@
  *
  * FILEs (default: tsconfig.json, or all sources of a project without one) are configurations or sources. A row is
  * {path, line, col, name, kind, targets: [[path, line, name], ..]}: `targets` is empty for what is outside of ROOT; a row without it could not be
- * decided (`any`). `local` marks parameters, local variables and type parameters, `outside` what has a declaration outside as well. Columns count bytes, from 0, as in the view refs. Kinds: call, construct, jsx, type, inherit, import, decorator, key, write, read. */
+ * decided (`any`). A name that a declaration file declares has the place of its definition in the module next to it as well. `local` marks parameters, local variables and type parameters, `outside` what has a declaration outside as well. Columns count bytes, from 0, as in the view refs. Kinds: call, construct, jsx, type, inherit, import, decorator, key, write, read. */
 const ts = require("typescript"), path = require("path"), fs = require("fs");
 const [, , rootArgument, ...given] = process.argv;
 const root = fs.realpathSync(rootArgument);
@@ -70,14 +70,30 @@ function places(symbol) {
     const name = nameOf(declaration), line = source.getLineAndCharacterOfPosition(name.getStart(source)).line + 1;
     const text = name === declaration ? symbol.name : name.text ?? name.getText(source);
     found.set(`${below}:${line}:${text}`, [below, ts.isSourceFile(declaration) ? 0 : line, text]);
+    // A shorthand is its value as well: the name that is in scope there.
+    const value = ts.isShorthandPropertyAssignment(declaration) && followed(checker.getShorthandAssignmentValueSymbol(declaration));
+    const defined = value || definedBeside(declaration, symbol);
+    for (const place of defined ? places(defined) : []) found.set(place.join(":"), place);
   }
   return [...found.values()];
 }
 
+const byName = new Map(made.getSourceFiles().map(source => [source.fileName, source]));
+
+/* What the module next to a declaration file (`x.js` of `x.d.ts`) exports under the name of a declaration: its definition. */
+function definedBeside(declaration, symbol) {
+  const source = declaration.getSourceFile(), plain = source.fileName.replace(/\.d\.([cm]?)ts$/, ".$1js");
+  if (plain === source.fileName) return undefined;
+  const module = byName.has(plain) && checker.getSymbolAtLocation(byName.get(plain)), own = checker.getSymbolAtLocation(source);
+  if (!module || !own) return undefined;
+  const under = checker.getExportsOfModule(own).find(exported => followed(exported) === symbol);
+  const found = under && checker.getExportsOfModule(module).find(exported => exported.escapedName === under.escapedName);
+  return found && followed(found) !== symbol ? followed(found) : undefined;
+}
+
 function followed(symbol) {
-  if (!symbol || !(symbol.flags & ts.SymbolFlags.Alias)) return symbol;
-  const end = checker.getAliasedSymbol(symbol);
-  return end.escapedName === "unknown" && !end.declarations ? undefined : end;
+  const end = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+  return !end ? end : end.escapedName === "unknown" && !end.declarations ? undefined : end;
 }
 
 function isDefinition(node) {
@@ -159,6 +175,12 @@ function keysAt(node) {
   return parts.map(part => part.getProperty(node.text)).filter(Boolean);
 }
 
+/* True for a key of an object that is wanted as any value: of which type is not known. */
+function isForAnything(node) {
+  const object = node.parent.parent, context = ts.isObjectLiteralExpression(object) && checker.getContextualType(object);
+  return !!context && !!(context.flags & ts.TypeFlags.Any);
+}
+
 /* The members that a pattern without renaming reads. */
 function picked(node) {
   const pattern = node.parent.parent;
@@ -188,7 +210,9 @@ for (const source of made.getSourceFiles()) {
       made.targets = known.flatMap(places);
       if (known.every(isLocal)) made.local = true;
       if (known.some(isOutside)) made.outside = true;
-    } else if (kind === "key") made.local = true;
+    } else if (kind === "key") {
+      if (!isForAnything(node)) made.local = true;
+    }
     else if (found.some(symbol => symbol)) made.targets = [];
     count++;
     out.push(JSON.stringify(made));

@@ -5,7 +5,7 @@ use crate::extract::bindings::stated_types;
 use crate::extract::walk::names;
 use crate::extract::walk::{Definition, READ, Surroundings, Usage, Walk};
 use crate::grammar::Selector;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind};
+use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
@@ -84,7 +84,11 @@ fn bind_to<'t>(
         || walk.context.declared_members.contains(&(type_scope, name))
         || walk.facts.bound(type_scope, name).is_some();
     if !elsewhere && !declared {
-        define_field(walk, name_node, name, type_scope, Surroundings::NONE, flow);
+        let field = define_field(walk, name_node, name, type_scope, Surroundings::NONE, flow);
+        if !flow.ty.is_some() {
+            walk.facts.symbol_mut(field).flags |= flags::ASSIGNED;
+            write_of_inherited(walk, object, name_node, name, type_scope);
+        }
     } else {
         let target = walk.facts.expr(Expr::Member(object, name));
         walk.site(Usage::Site(SiteKind::Write), name_node, name, target);
@@ -97,6 +101,22 @@ fn bind_to<'t>(
     }
     if symbol.is_some() && flow.ty.is_some() && !walk.facts.symbol_mut(symbol).ty.is_some() {
         walk.facts.symbol_mut(symbol).ty = flow.ty;
+    }
+}
+
+/// The first assignment to a member of the receiver is a write where a base declares the field.
+fn write_of_inherited<'t>(
+    walk: &mut Walk<'t>,
+    object: ExprId,
+    name_node: Node<'t>,
+    name: NameId,
+    type_scope: ScopeId,
+) {
+    let scopes = &walk.facts.facts.scopes;
+    let owner = type_scope.get().map(|position| scopes[position].symbol);
+    if owner.is_some_and(|owner| owner.is_some() && walk.facts.has_base(owner)) {
+        let target = walk.facts.expr(Expr::Member(object, name));
+        walk.site(Usage::Site(SiteKind::Write), name_node, name, target);
     }
 }
 

@@ -15,6 +15,7 @@ use tree_sitter::Node;
 
 /// Selectors for the parts of a case.
 struct CaseParts {
+    labels: Option<&'static Selector>,
     pattern: Option<&'static Selector>,
     types: Option<&'static Selector>,
     value: Option<&'static Selector>,
@@ -150,7 +151,9 @@ pub(in crate::extract) fn catch<'t>(
         }
         None => {
             for child in children::named_children(&walk.input, node) {
-                if ![ty_node, name_node].iter().flatten().any(|done| done.id() == child.id()) {
+                // The type and the name may be parts of one node.
+                let has = |done: &Node<'t>| child.byte_range().contains(&done.start_byte());
+                if ![ty_node, name_node].iter().flatten().any(has) {
                     walk.visit(child, READ);
                 }
             }
@@ -207,7 +210,7 @@ pub(in crate::extract) fn match_value<'t>(
         if [value_node, alias].iter().flatten().chain(&initial).any(|done| done.id() == case.id()) {
             continue;
         }
-        let Some(Rule::Case { pattern, types, value, guard }) =
+        let Some(Rule::Case { labels, pattern, types, value, guard }) =
             rule_choice::rule_at(&walk.input, case)
         else {
             // What is left when no case matches.
@@ -217,6 +220,7 @@ pub(in crate::extract) fn match_value<'t>(
             continue;
         };
         let parts = CaseParts {
+            labels: labels.as_ref(),
             pattern: pattern.as_ref(),
             types: types.as_ref(),
             value: value.as_ref(),
@@ -228,15 +232,38 @@ pub(in crate::extract) fn match_value<'t>(
     walk.facts.union(&values)
 }
 
+fn has_names_alone<'t>(walk: &Walk<'t>, label: Node<'t>) -> bool {
+    let is_name =
+        |name: Node<'t>| matches!(rule_choice::rule_at(&walk.input, name), Some(Rule::Name { .. }));
+    children::named_children(&walk.input, label).into_iter().all(is_name)
+}
+
+/// Visits the names of a label, in whose scope are the members of the type of the value.
+fn visit_label<'t>(walk: &mut Walk<'t>, label: Node<'t>, given: ExprId) {
+    let outer = walk.open(ScopeKind::Type, LocalSymbol::NONE, label);
+    let owner = walk.facts.expr(Expr::TypeOf(given));
+    if let Some(position) = walk.context.scope.get() {
+        walk.facts.facts.scopes[position].owner = owner;
+    }
+    walk.visit_children(label);
+    walk.close(outer);
+}
+
 fn case<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     given: ExprId,
     alias: Option<Node<'t>>,
-    CaseParts { pattern, types, value, guard }: CaseParts,
+    CaseParts { labels, pattern, types, value, guard }: CaseParts,
 ) -> ExprId {
     let scope = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
     let mut done: Vec<usize> = Vec::new();
+    for label in children::every(&walk.input, labels, node) {
+        if given.is_some() && has_names_alone(walk, label) {
+            done.push(label.id());
+            visit_label(walk, label, given);
+        }
+    }
     let pattern_node = pattern.and_then(|selector| selector.first(node));
     if let Some(pattern) = pattern_node {
         done.push(pattern.id());

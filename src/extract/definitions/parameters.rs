@@ -244,11 +244,18 @@ fn is_variadic<'t>(input: &Input<'t>, param: Node<'t>) -> bool {
 }
 
 fn receiver_parameter<'t>(walk: &mut Walk<'t>, param: Node<'t>, value: Expr, symbol: LocalSymbol) {
-    let name_node = match rule_choice::rule_at(&walk.input, param) {
-        Some(Rule::Param { name: Some(name), .. }) => name.first(param).unwrap_or(param),
-        _ => param,
+    let (name_node, ty) = match rule_choice::rule_at(&walk.input, param) {
+        Some(Rule::Param { name: Some(name), ty, .. }) => {
+            let ty = ty.as_ref().and_then(|selector| selector.first(param));
+            (name.first(param).unwrap_or(param), ty)
+        }
+        _ => (param, None),
     };
     let name = names::name_of(walk, name_node);
+    // The receiver is a value of the type around it, whatever its type says.
+    if let Some(ty) = ty {
+        types::visit_type(walk, ty, Usage::Site(SiteKind::Type));
+    }
     let value = walk.facts.expr(value);
     let scope = walk.context.scope;
     walk.facts.bind(Binding {

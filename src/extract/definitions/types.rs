@@ -201,6 +201,11 @@ fn bases<'t>(
         let usage =
             Usage::Site(if rule.implement { SiteKind::Implement } else { SiteKind::Inherit });
         for base in children::every(&walk.input, Some(&rule.of), node) {
+            if let Some(library) = &rule.library {
+                let ty = walk.literal(library);
+                walk.facts.add_base(symbol, ty, rule.implement);
+                continue;
+            }
             for ty in types::visit_types(walk, base, usage) {
                 walk.facts.add_base(symbol, ty, rule.implement);
                 first = if first.is_some() { first } else { ty };

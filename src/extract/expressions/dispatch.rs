@@ -19,7 +19,7 @@ use crate::extract::walk::children;
 use crate::extract::walk::names;
 use crate::extract::walk::texts;
 use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Rule, Selector};
+use crate::grammar::{Rule, Selector, TypeRule};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, SiteId};
 use smallvec::SmallVec;
@@ -134,6 +134,9 @@ fn index<'t>(
     object: &'static Selector,
     key: Option<&'static Selector>,
 ) -> ExprId {
+    if applies_type(walk, node, object) {
+        return types::visit_type(walk, node, Usage::Site(SiteKind::Type));
+    }
     let object = walk.visit_selected(node, Some(object), READ);
     // Of several keys none is that of an element.
     let keys: SmallVec<[ExprId; 1]> = children::every(&walk.input, key, node)
@@ -143,6 +146,20 @@ fn index<'t>(
     implied::subscript(walk, node, object, &keys, None);
     let key = if let [only] = keys[..] { only } else { ExprId::NONE };
     walk.facts.of(object, |object| Expr::Index(object, key))
+}
+
+/// True for a subscript that gives a type of the library its arguments, where these may be quoted:
+/// the value of an alias.
+fn applies_type<'t>(walk: &Walk<'t>, node: Node<'t>, object: &'static Selector) -> bool {
+    let language = walk.input.language;
+    if !language.has_quoted_types() {
+        return false;
+    }
+    let Some(TypeRule::Apply { .. }) = language.type_rule(node.kind_id()) else { return false };
+    let Some(object) = object.first(node) else { return false };
+    let text = texts::text_of(&walk.input, object);
+    let name = text.rsplit('.').next().unwrap_or_default();
+    language.flow(name).is_some_and(|(_, flow)| flow.kind.is_some() || !flow.params.is_empty())
 }
 
 fn super_value<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {

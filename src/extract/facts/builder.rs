@@ -393,6 +393,12 @@ impl Builder {
         }
     }
 
+    /// True if a type has a base so far. Bases are in the order of their types.
+    pub(in crate::extract) fn has_base(&self, symbol: LocalSymbol) -> bool {
+        let later = self.bases.iter().rev().map(|(of, _)| of.get());
+        later.take_while(|of| *of >= symbol.get()).any(|of| of == symbol.get())
+    }
+
     pub(in crate::extract) fn has_problems(&self) -> bool {
         !self.facts.problems.is_empty()
     }

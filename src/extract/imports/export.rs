@@ -59,6 +59,7 @@ pub(in crate::extract) fn package<'t>(
     body: Option<&'static Selector>,
 ) -> ExprId {
     let outer = walk.context.package.clone();
+    decorators(walk, node);
     if let Some(name) = name.first(node) {
         let own = rule_choice::path_text(&walk.input, name);
         let separator = &walk.input.language.manifest.modules.separator;
@@ -72,6 +73,17 @@ pub(in crate::extract) fn package<'t>(
     }
     walk.context.package = outer;
     ExprId::NONE
+}
+
+/// Visits the decorators of a package, which are those of no definition.
+fn decorators<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
+    let pending = std::mem::take(&mut walk.context.pending);
+    for child in children::named_children(&walk.input, node) {
+        if matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Decorator { .. })) {
+            walk.visit(child, READ);
+        }
+    }
+    walk.context.pending = pending;
 }
 
 /// Visits an exported value, which importers see under the file's export name.

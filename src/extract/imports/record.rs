@@ -31,7 +31,12 @@ pub(super) fn record<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportI
     let (item, node) = (entry.item, entry.node);
     let id = enter(walk, entry);
     let name = if item.is_some() { item } else { last_segment(&walk.input, &mut walk.facts, id) };
-    walk.site(Usage::Site(SiteKind::Import), node, name, ExprId::NONE);
+    // The name is the last segment of a path.
+    let name_node = match rule_choice::rule_at(&walk.input, node) {
+        Some(Rule::Member { name, .. }) => name.first(node).unwrap_or(node),
+        _ => node,
+    };
+    walk.site(Usage::Site(SiteKind::Import), name_node, name, ExprId::NONE);
     if let Some(site) = walk.facts.sites.last_mut() {
         site.import = id;
     }

@@ -45,3 +45,11 @@ pub(super) fn choice<'t>(
     }
     walk.facts.union(&parts)
 }
+
+/// Visits the types in a member of a type whose name is not written: which member is not known.
+pub(super) fn without_name<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
+    for part in children::named_children(&walk.input, node) {
+        super::visit_type(walk, part, usage);
+    }
+    ExprId::NONE
+}

@@ -46,7 +46,9 @@ pub(in crate::extract) fn type_params<'t>(
         _ => children::named_children(&walk.input, params),
     };
     for param in nodes {
-        let Some(Rule::TypeParam { name, bound }) = rule_choice::rule_at(&walk.input, param) else {
+        let Some(Rule::TypeParam { name, bound, default }) =
+            rule_choice::rule_at(&walk.input, param)
+        else {
             continue;
         };
         let bound = match bound.as_ref().and_then(|selector| selector.first(param)) {
@@ -56,6 +58,9 @@ pub(in crate::extract) fn type_params<'t>(
         for name_node in children::every(&walk.input, Some(name), param) {
             let name = names::name_of(walk, name_node);
             walk.bind(walk.context.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
+        }
+        if let Some(default) = default.as_ref().and_then(|selector| selector.first(param)) {
+            types::visit_type(walk, default, Usage::Site(SiteKind::Type));
         }
     }
     let run = Run { start: offset(start), len: offset(walk.facts.facts.bindings.len() - start) };

@@ -93,6 +93,8 @@ pub enum FlowKind {
     Nothing,
     /// A value of its argument or none, where that has no null among its values.
     Optional,
+    /// A range of positions: a subscript with it gives a part of a container, not an element.
+    Slice,
 }
 
 /// Implicit conversions of arguments.

@@ -61,6 +61,8 @@ pub(crate) struct BaseRule {
     /// The bases are interfaces to implement.
     #[serde(default)]
     pub(crate) implement: bool,
+    /// The node represents this base from the library (a keyword).
+    pub(crate) library: Option<String>,
 }
 
 /// Members that a list of names makes.

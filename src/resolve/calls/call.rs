@@ -65,6 +65,7 @@ pub(in crate::resolve) fn call_result(db: &Db, file: FileId, callee: &Ty, args: 
                 args = Run::default();
             }
             let symbols = &receivers::for_receiver_type(db, receiver.as_deref(), symbols);
+            let symbols = &overrides::signatures(db, symbols);
             let chosen = fitting(db, file, symbols, CallArguments::Typed(&given, args), false);
             db.result_of(&chosen, receiver.as_deref(), &given)
         }

@@ -12,7 +12,9 @@ use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::{call, extensions, overload};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Ty, instance_of, unify};
-use crate::resolve::members::{aliases, hierarchy, inherent, lookup, receiver, type_flow};
+use crate::resolve::members::{
+    aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow,
+};
 use crate::resolve::types::{builtin_types, callee, generics};
 use crate::resolve::units::contexts::Context;
 use crate::resolve::{Name, Symbols};
@@ -47,7 +49,8 @@ pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, positio
                 .unwrap_or_else(|| callee::callee_ty(db, file, callee, &given.types, args));
             if let Ty::Callable(symbols, receiver) = &known {
                 let count = types.map_or(0, |types| types.len as usize);
-                let symbols = &generics::with_parameters(db, symbols, count);
+                let symbols = generics::with_parameters(db, symbols, count);
+                let symbols = &overrides::signatures(db, &symbols);
                 let receiver = receiver.as_deref();
                 if let Some(first) = extensions::receiver(db, symbols, receiver) {
                     given.insert_receiver(first);
@@ -167,11 +170,20 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
 
 /// Returns the type of the parameter for an argument of one of several callables.
 fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &Given) -> Ty {
-    let fitting = call::fitting(db, given.file, symbols, given.as_arguments(), false);
-    let declared = fitting.first().and_then(|callable| {
+    let declared = |callable: &SymbolRef| {
         db.parameter_types(*callable).get(given.place(db, *callable)?).cloned()
-    });
-    generics::substituted(db, declared.unwrap_or(Ty::Unknown), receiver)
+    };
+    let fitting =
+        |symbols: &Symbols| call::fitting(db, given.file, symbols, given.as_arguments(), false);
+    // The keys would choose among signatures that take different objects: the definition takes all.
+    let signatures = fitting(&overrides::signatures(db, symbols));
+    let is_object = |ty: &Ty| !matches!(ty, Ty::Function(_));
+    let mut objects = signatures.iter().filter_map(declared).filter(is_object);
+    let object = match (objects.next(), objects.next()) {
+        (only, None) => only,
+        _ => fitting(symbols).first().and_then(declared),
+    };
+    generics::substituted(db, object.unwrap_or(Ty::Unknown), receiver)
 }
 
 /// Returns the declared type of the variable, parameter or member that an expression names.

@@ -6,6 +6,7 @@ use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SiteKind, SymbolKind};
 use crate::resolve::calls::overload;
 use crate::resolve::db::Db;
+use crate::resolve::db::ty::{Member, Ty};
 use crate::resolve::{Name, Symbols};
 
 pub(in crate::resolve) fn takes_receivers(db: &Db, file: FileId) -> bool {
@@ -57,4 +58,17 @@ pub(in crate::resolve) fn is_type(db: &Db, symbols: &Symbols) -> bool {
 
 pub(in crate::resolve) fn is_call(kind: SiteKind) -> bool {
     matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
+}
+
+/// True if nothing is known of a member, so that callables may be meant where values are not, and
+/// values where callables are not. What is written of an interface is an element of an annotation,
+/// which is a method.
+pub(in crate::resolve) fn is_missing(db: &Db, site: &Site, of: &Ty, member: &Member) -> bool {
+    match (member, of) {
+        (Member::None | Member::Unknown, _) => true,
+        (Member::Outside(_), Ty::Instance(symbol, _)) => {
+            site.kind == SiteKind::Write && db.program.symbol(*symbol).kind == SymbolKind::Interface
+        }
+        _ => false,
+    }
 }

@@ -327,6 +327,22 @@ pub(in crate::resolve) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
     parts
 }
 
+/// Keeps the first of the declarations of one merged type, a class before an interface.
+pub(in crate::resolve) fn merged_once(db: &Db, symbols: Symbols) -> Symbols {
+    let [first, ref others @ ..] = symbols[..] else { return symbols };
+    if others.is_empty() || !db.program.known(first.file).language.manifest.resolution.merged_types
+    {
+        return symbols;
+    }
+    let parts = parts_of_type(db, first);
+    if !others.iter().all(|other| parts.contains(other)) {
+        return symbols;
+    }
+    let is_class = |symbol: &&SymbolRef| db.program.symbol(**symbol).kind == SymbolKind::Class;
+    let shown = symbols.iter().find(is_class).copied().unwrap_or(first);
+    Symbols::from_slice(&[shown])
+}
+
 /// Returns the part that represents a type of several parts: the first in order of paths.
 pub(in crate::resolve) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
     if db.program.symbol(symbol).flags & flags::PARTIAL == 0 {

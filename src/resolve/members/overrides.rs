@@ -41,6 +41,24 @@ pub(super) fn join_overloads(db: &Db, members: &mut Symbols, of_base: &Symbols) 
     }
 }
 
+/// Returns the signatures of overloads without the definition that they share: callers see none of
+/// its types.
+pub(in crate::resolve) fn signatures(db: &Db, symbols: &Symbols) -> Symbols {
+    let is_signature =
+        |symbol: &&SymbolRef| db.program.symbol(**symbol).flags & flags::DECLARATION != 0;
+    let is_apart = |symbol: &SymbolRef| {
+        let rules = &db.program.known(symbol.file).language.manifest.resolution;
+        !rules.declarations
+    };
+    if symbols.len() < 2
+        || !symbols.iter().all(is_apart)
+        || !symbols.iter().any(|s| is_signature(&s))
+    {
+        return symbols.clone();
+    }
+    symbols.iter().filter(is_signature).copied().collect()
+}
+
 /// Drops declarations if there are definitions.
 pub(in crate::resolve) fn defined(db: &Db, symbols: &mut Symbols) {
     let is_definition =

@@ -12,6 +12,9 @@ use crate::resolve::units::import_target::Module;
 use crate::resolve::{Name, Symbols};
 use std::rc::Rc;
 
+/// Name of the default export of a file.
+const DEFAULT: &str = "default";
+
 /// Name of the type flow table for members of callables.
 pub(in crate::resolve) const FUNCTION: &str = "Function";
 
@@ -81,15 +84,17 @@ pub(in crate::resolve) fn base_of_unnamed(db: &Db, file: FileId, scope: ScopeId)
     owner.is_some().then(|| db.instance_of_expr(file, owner))
 }
 
-/// True for the object that a file exports as a whole: its members are the exports, and those that
-/// are named values are the values.
+/// True for the object that a file exports as a whole or by default: its members are exports, and
+/// those that are named values are the values.
 fn is_export(db: &Db, file: FileId, scope: ScopeId) -> bool {
     let unit = db.program.known(file);
     let Some(object) = unit.language.manifest.names.export_objects.first() else { return false };
-    let name = db.program.named(object);
-    db.program.bindings(file, unit, ScopeId(0), name).any(|(_, binding)| {
-        let value = binding.value.get().map(|value| unit.facts.exprs[value]);
-        value == Some(Expr::Members(scope))
+    [object, DEFAULT].into_iter().any(|name| {
+        let name = db.program.named(name);
+        db.program.bindings(file, unit, ScopeId(0), name).any(|(_, binding)| {
+            let value = binding.value.get().map(|value| unit.facts.exprs[value]);
+            value == Some(Expr::Members(scope))
+        })
     })
 }
 

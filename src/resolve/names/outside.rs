@@ -2,6 +2,7 @@
 //! import, and what files declare for all others.
 
 use crate::grammar::ModuleSystem;
+use crate::model::SymbolKind;
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::Entity;
@@ -76,6 +77,30 @@ pub(super) fn declared_globally(db: &Db, file: FileId, name: Name) -> Option<Ent
     }
     let all = db.program.in_space(Space::root(language), name)?;
     let wanted = |symbol: &SymbolRef| namespaces::is_wanted(db, *symbol);
-    let found: Symbols = all.iter().copied().filter(wanted).collect();
+    let mut found: Symbols = all.iter().copied().filter(wanted).collect();
+    if found.len() > 1 {
+        nearest_values(db, file, &mut found);
+    }
     (!found.is_empty()).then_some(Entity::Symbols(found))
+}
+
+/// Of variables that several files declare for the program around them, keeps those of the files
+/// that share most folders with this one.
+fn nearest_values(db: &Db, file: FileId, found: &mut Symbols) {
+    let is_value = |symbol: &SymbolRef| {
+        let kind = db.program.symbol(*symbol).kind;
+        matches!(kind, SymbolKind::Variable | SymbolKind::Constant)
+    };
+    if !found.iter().all(is_value) {
+        return;
+    }
+    let own: Vec<&str> = db.program.path(file).as_str().split('/').collect();
+    let shared = |symbol: &SymbolRef| {
+        let other = db.program.path(symbol.file).as_str().split('/');
+        own.iter().zip(other).take_while(|(one, other)| **one == *other).count()
+    };
+    let most = found.iter().map(shared).max().unwrap_or(0);
+    found.retain(|symbol| shared(symbol) == most);
+    // Each of them declares the same variable.
+    found.truncate(1);
 }

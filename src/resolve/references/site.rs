@@ -7,13 +7,15 @@ use crate::model::graph::{FileId, Resolution, SymbolRef};
 use crate::model::{SiteKind, Step, SymbolKind, Verdict};
 use crate::resolve::calls::call::CallArguments;
 use crate::resolve::calls::predicates::{
-    calls_itself, has_accessor, is_call, is_type, matches_target_name, takes_arguments,
+    calls_itself, has_accessor, is_call, is_missing, is_type, matches_target_name, takes_arguments,
     takes_receivers,
 };
 use crate::resolve::calls::{call, receivers};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{aliases, inherent, lookup, overrides, prototypes, receiver};
+use crate::resolve::members::{
+    aliases, hierarchy, inherent, inherited_fields, lookup, overrides, prototypes, receiver,
+};
 use crate::resolve::names::variants::are_variants;
 use crate::resolve::names::{conditions, definition, linkage, namespaces};
 use crate::resolve::references::constructed;
@@ -274,11 +276,7 @@ fn value_site(db: &Db, file: FileId, site: &Site, callee: &Ty) -> Resolution {
             // A function passed by a caller is another possible target.
             let given =
                 |part: &Ty| matches!(part, Ty::Function(_) | Ty::External(_) | Ty::Param(..));
-            if parts.iter().any(given) {
-                crate::resolve::references::exhaustiveness::one_of_several(found)
-            } else {
-                found
-            }
+            if parts.iter().any(given) { exhaustiveness::one_of_several(found) } else { found }
         }
         _ => unresolved(Step::Dynamic),
     }
@@ -293,12 +291,11 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     if symbols.is_empty() {
         return unresolved(Step::NoSuchMember);
     }
-    let symbols = linkage::macros_or_functions(
-        db,
-        file,
-        site,
-        namespaces::fitting_kind(db, site.kind, symbols),
-    );
+    let symbols = namespaces::fitting_kind(db, site.kind, symbols);
+    let symbols = linkage::macros_or_functions(db, file, site, symbols);
+    let Some(symbols) = inherited_fields::declared(db, file, site, symbols) else {
+        return unresolved(Step::LocalValue);
+    };
     let symbols = match aliases::aliased_member(db, &symbols) {
         Some(original) => {
             db.holder.set(symbols.first().copied());
@@ -317,7 +314,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     if !is_call(site.kind) {
         let symbols =
             if declarations { definition::with_definitions(db, &symbols) } else { symbols };
-        let mut symbols = linkage::without_own_names(db, symbols);
+        let mut symbols = hierarchy::merged_once(db, linkage::without_own_names(db, symbols));
         overrides::defined(db, &mut symbols);
         let symbols = conditions::compiled_with(db, file, site.byte, symbols);
         return variants::chosen_or_variants(db, file, &symbols, step, Step::SeveralValues);
@@ -431,7 +428,7 @@ fn member_site_of(
         let made = Symbols::from_slice(&[made]);
         return construct_site(db, file, site, &made, Step::InferredType);
     }
-    let is_missing = |member: &Member| matches!(member, Member::None | Member::Unknown);
+    let is_missing = |member: &Member| is_missing(db, site, of, member);
     let names_callable = called || site.kind == SiteKind::Read && site.spread;
     let found = namespaces::among(db, file, names_callable, || db.member(of, name), is_missing);
     if called

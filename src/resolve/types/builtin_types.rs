@@ -49,7 +49,9 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
                 },
                 Some(FlowKind::Procedure) => Ty::function(nothing(db, file)),
                 Some(FlowKind::Optional) if is_needless(db, file, args) => args[0].clone(),
-                Some(FlowKind::Nothing | FlowKind::Optional) | None => Ty::builtin(canonical, args),
+                Some(FlowKind::Nothing | FlowKind::Optional | FlowKind::Slice) | None => {
+                    Ty::builtin(canonical, args)
+                }
             }
         }
         Ty::Union(parts) if base.of_build().is_some() => {
@@ -134,6 +136,7 @@ pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
         Ty::Callable(..) => object.clone(),
         Ty::Tuple(parts) => Ty::union(parts.iter().cloned()),
         Ty::Union(parts) => parts.clone().each(|part| indexed(db, file, part, key)),
+        Ty::Builtin(_, args) if !args.is_empty() && is_slice(db, file, key) => object.clone(),
         Ty::Builtin(name, args) => match type_flow::through(db, file, object, |flow| {
             flow.index.as_deref().or(flow.element.as_deref())
         }) {
@@ -164,6 +167,15 @@ pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
         }
         Ty::External(name) => applied_outside(db, file, name, key),
         _ => Ty::Unknown,
+    }
+}
+
+/// True for a key that is a range of positions.
+fn is_slice(db: &Db, file: FileId, key: ExprId) -> bool {
+    match db.ty(file, key) {
+        Ty::Builtin(name, _) => type_flow::flow(db, file, &name)
+            .is_some_and(|(_, flow)| flow.kind == Some(FlowKind::Slice)),
+        _ => false,
     }
 }
 

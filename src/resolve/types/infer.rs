@@ -1,6 +1,7 @@
 //! Type inference for expressions. Values and types share one expression language: `ty` evaluates
 //! an expression as a value, `type_of` as a type.
 
+use crate::grammar::ModuleSystem;
 use crate::model::Step;
 use crate::model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
 use crate::model::graph::FileId;
@@ -349,7 +350,8 @@ fn namespace(db: &Db, file: FileId, around: &Ty, name: Name) -> Ty {
 fn outside_path(db: &Db, file: FileId, path: ExprId, object: &Ty) -> Option<Ty> {
     let unit = db.program.known(file);
     let rules = &unit.language.manifest;
-    if object.is_known() || !rules.resolution.closure_receivers {
+    let has_packages = rules.modules.system == ModuleSystem::DeclaredPackages;
+    if object.is_known() || !(rules.resolution.closure_receivers || has_packages) {
         return None;
     }
     let mut segments: Vec<&str> = Vec::new();

@@ -21,7 +21,11 @@ pub(super) fn computed(db: &Db, file: FileId, callee: ExprId, args: Run) -> Opti
         // An operand of an external type may dispatch to its own operator or to that of the
         // right operand.
         let member = db.ty(file, callee);
-        return (!matches!(member, Ty::Callable(..) | Ty::Function(_))).then_some(Ty::Unknown);
+        if matches!(member, Ty::Callable(..) | Ty::Function(_)) {
+            return None;
+        }
+        let is_union = manifest.names.operators.get("|").is_some_and(|union| union == operator);
+        return Some(if is_union { type_union(db, file, left, args) } else { Ty::Unknown });
     }
     let rules = &manifest.conversions;
     let least = rules.arithmetic.as_deref()?;
@@ -46,6 +50,24 @@ pub(super) fn computed(db: &Db, file: FileId, callee: ExprId, args: Run) -> Opti
     };
     let wider = if widens(rules, left, right) { right } else { left };
     Some(Ty::builtin(if widens(rules, wider, least) { least } else { wider }, &[]))
+}
+
+/// Returns the union of two types, where types are values that `|` joins.
+fn type_union(db: &Db, file: FileId, left: ExprId, args: Run) -> Ty {
+    let right = db.program.known(file).facts.lists[args.range()].first().copied();
+    let parts = [Some(left), right].map(|part| db.ty(file, part.unwrap_or(ExprId::NONE)));
+    let is_type = |ty: &Ty| match ty {
+        Ty::Type(..) | Ty::BuiltinType(..) => true,
+        Ty::Union(parts) => {
+            parts.iter().all(|part| matches!(part, Ty::Type(..) | Ty::BuiltinType(..)))
+        }
+        _ => false,
+    };
+    if parts.iter().any(is_type) {
+        Ty::union(parts.into_iter().filter(is_type).collect::<Vec<_>>())
+    } else {
+        Ty::Unknown
+    }
 }
 
 /// Returns the type of arithmetic on numbers, in languages where an operator may also be a member.

@@ -1,12 +1,12 @@
 //! Types of entities: symbols, bindings, and members read through a receiver.
 
-use crate::grammar::{CallMeaning, ImplicitUse};
+use crate::grammar::{CallMeaning, FlowKind, ImplicitUse};
 use crate::model::SymbolKind;
 use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, flags};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
 use crate::resolve::db::ty::{Entity, Member, Ty, no_types};
-use crate::resolve::members::{aliases, hierarchy, inherent, lookup};
+use crate::resolve::members::{aliases, hierarchy, inherent, lookup, type_flow};
 use crate::resolve::names::{assignments, definition, variants};
 use crate::resolve::types::{builtin_types, generics, lists, return_types};
 use crate::resolve::{Name, Symbols};
@@ -229,14 +229,26 @@ fn value_ty(db: &Db, symbol: SymbolRef) -> Ty {
     }
     db.results.insert(symbol, Ty::Unknown);
     let entry = db.program.symbol(symbol);
-    let ty = if entry.ty.is_some() {
-        db.instance_of_expr(symbol.file, entry.ty)
-    } else {
-        let parts = lists::all(db, symbol.file, entry.values);
-        Ty::union(parts)
+    let stated = match entry.ty.is_some() {
+        true => Some(db.instance_of_expr(symbol.file, entry.ty)),
+        false => None,
+    };
+    let ty = match stated {
+        Some(stated) if !states_nothing(db, symbol.file, &stated) => stated,
+        _ => Ty::union(lists::all(db, symbol.file, entry.values)),
     };
     db.results.insert(symbol, ty.clone());
     ty
+}
+
+/// True for a stated type that says how a variable is used and leaves its type to the value
+/// (`Final`).
+fn states_nothing(db: &Db, file: FileId, stated: &Ty) -> bool {
+    match stated {
+        Ty::External(name) => type_flow::flow(db, file, name)
+            .is_some_and(|(_, flow)| flow.kind == Some(FlowKind::Transparent)),
+        _ => false,
+    }
 }
 
 /// Returns the type of a member of a value.

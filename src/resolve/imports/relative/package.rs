@@ -152,7 +152,7 @@ impl Packages {
         exists: &impl Fn(&str) -> Option<Found<T>>,
     ) -> Option<Found<T>> {
         let package = self.by_folder.get(folder)?;
-        package.main.iter().find_map(|file| source(folder, file, exists))
+        package.main.iter().find_map(|file| entry_source(folder, file, exists))
     }
 
     fn below<T: Copy + PartialEq>(
@@ -165,8 +165,10 @@ impl Packages {
         if let Some(exports) = &package.exports {
             let wanted = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
             let Fit { target: targets, star, .. } = exports.best(&wanted)?;
-            let found =
-                all_of(targets, |target| source(at, &target.replacen('*', star, 1), exists));
+            let found = all_of(targets, |target| match rest.is_empty() {
+                true => entry_source(at, target, exists),
+                false => source(at, &target.replacen('*', star, 1), exists),
+            });
             if found.is_some() || !rest.is_empty() {
                 return found.or_else(|| source(at, rest, exists));
             }
@@ -174,7 +176,7 @@ impl Packages {
         if !rest.is_empty() {
             return source(at, rest, exists);
         }
-        let main = package.main.iter().find_map(|file| source(at, file, exists));
+        let main = package.main.iter().find_map(|file| entry_source(at, file, exists));
         main.or_else(|| source(at, "index", exists)).or_else(|| exists(at))
     }
 }
@@ -253,6 +255,22 @@ fn all_of<T: Copy + PartialEq>(
         }
     }
     Some(all)
+}
+
+/// Returns the source of a package's main file: where it is built and no source has its name, the
+/// index of the sources.
+fn entry_source<T>(
+    folder: &str,
+    file: &str,
+    exists: &impl Fn(&str) -> Option<Found<T>>,
+) -> Option<Found<T>> {
+    let is_built = || file.trim_start_matches("./").contains('/');
+    source(folder, file, exists).or_else(|| match is_built() {
+        true => SOURCE_FOLDERS.iter().find_map(|sources| {
+            normal(folder, &format!("{sources}/index")).and_then(|path| exists(&path))
+        }),
+        false => None,
+    })
 }
 
 /// Maximum number of output directories in the path of a built file.
