@@ -292,6 +292,8 @@ pub mod flags {
     pub const BY_MACRO: u32 = 1 << 18;
     /// Declared in the global scope of the program: visible in every file without an import.
     pub const GLOBAL: u32 = 1 << 19;
+    /// Its type parameters have a condition: arguments that fit them may be excluded.
+    pub const CONSTRAINED: u32 = 1 << 20;
 }
 
 /// Binding of a name in a scope.
