@@ -56,11 +56,35 @@ class Store:
         for id_, path, line, col, kind, verdict, step, to in store.execute("SELECT id, path, line, col, kind, verdict, step, to_id FROM refs"):
             targets = candidates.get(id_, set()) | ({to} if to is not None else set())
             self.sites[path, line, col].append(Site(kind, verdict, step, targets))
+        # A namespace is one thing in all its blocks, a type in all its declarations; a checker names one of them.
+        self.namespaces, self.types = {}, {}
+        for id_, (path, line, name, kind, _) in self.symbols.items():
+            if kind == "namespace":
+                self.namespaces.setdefault((path, line, name), self.qualified(id_))
+            elif kind in ("struct", "union", "enum", "class"):
+                self.types.setdefault((path, line, name), id_)
         self.relations = collections.defaultdict(set)
         for kind, one, other in store.execute("SELECT kind, from_id, to_id FROM relations"):
             if kind in ("overrides", "implements", "defines"):
                 self.relations[one].add(other)
                 self.relations[other].add(one)
+
+    def qualified(self, symbol):
+        """The names of a symbol and of what is around it."""
+        names = []
+        while symbol in self.symbols:
+            names.append(self.symbols[symbol][2])
+            symbol = self.symbols[symbol][4]
+        return tuple(reversed(names))
+
+    def declares(self, symbol, targets):
+        """Whether a symbol is a namespace that is one of the targets, or a type that declares or defines one of them."""
+        if self.symbols[symbol][3] == "namespace":
+            return self.qualified(symbol) in {self.namespaces.get(target) for target in targets}
+        others = {self.types[target] for target in targets if target in self.types}
+        is_type = self.symbols[symbol][3] in ("struct", "union", "enum", "class")
+        declared = {other for other in others if is_type and (symbol in self.declared or other in self.declared)}
+        return any(self.qualified(symbol) == self.qualified(other) for other in declared)
 
     def places(self, symbol):
         """Where a symbol is defined: a constructor is its type as well."""
@@ -93,9 +117,14 @@ class Judged:
         here = (row["path"], row["line"], row["name"])
         if any(line == 0 for _, line, _ in targets) or here in targets and row["kind"] in ("write", "key"):
             return  # a whole file, or the place that makes a member
+        if targets == {here} and row["kind"] == "type":
+            return  # declared by being named (`struct s *p`)
+        if row["kind"] == "macro" and targets and not any(name == row["name"] for *_, name in targets):
+            return  # a word of the language that a macro replaces
         required = not row.get("local") and not row.get("outside") and any(target in store.at for target in targets)
         sites = store.sites.get(place(row), [])
-        right = [site for site in sites if any(place in targets for symbol in site.to for place in store.places(symbol))]
+        right = [site for site in sites if any(place in targets for symbol in site.to for place in store.places(symbol))
+                 or any(store.declares(symbol, targets) for symbol in site.to)]
         # The value of a variable is not known, the variable is.
         proven = [site for site in right if site.verdict in PROVEN or site.step == "function-value"]
         if required:
@@ -119,6 +148,9 @@ class Judged:
                 continue
             # Code for other systems, and what the project only declares, is not wrong.
             if any(store.symbols[end][:2] in self.inactive or not targets and end in store.declared for end in site.to):
+                continue
+            # The project adds to a namespace of a library.
+            if row["kind"] == "namespace" and not targets and all(len(store.qualified(end)) == 1 for end in site.to):
                 continue
             if not any(end in self.all_targets[place(row)] for symbol in site.to for end in store.places(symbol)):
                 kind["wrong"] += 1

@@ -118,6 +118,10 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         apply(&mut cleared.source, empty.into_iter().map(Edit::token));
     }
     let settled = conditionals::settle(source, &tokens);
+    let mut names = match rules.has_macros() {
+        true => tokens::directive_names(language, source, &tokens, &settled.blanks),
+        false => Vec::new(),
+    };
     if !settled.blanks.is_empty() {
         let blanks = settled.blanks.iter().map(|range| Edit::blank(range.clone()));
         apply(&mut cleared.source, blanks);
@@ -147,7 +151,8 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     let edits = finder.edits;
     (cleared.uses, cleared.made) = (finder.uses, finder.made);
     let of_macro = |name: Range<usize>| Use { name, kind: SiteKind::Read };
-    cleared.uses.extend(namespaces.into_iter().map(of_macro));
+    names.extend(namespaces);
+    cleared.uses.extend(names.into_iter().map(of_macro));
     apply(&mut cleared.source, edits);
     cleared.sort_uses();
     cleared

@@ -8,6 +8,7 @@ use crate::extract::bindings::narrowing;
 use crate::extract::definitions;
 use crate::extract::definitions::declarator_chain;
 use crate::extract::definitions::doc_types;
+use crate::extract::definitions::parameters;
 use crate::extract::definitions::symbols;
 use crate::extract::expressions::construct;
 use crate::extract::expressions::exports;
@@ -32,6 +33,11 @@ impl<'t> Walk<'t> {
     /// Follows a chain of declarators to its name.
     pub(super) fn declarator(&mut self, start: Node<'t>) -> Declared<'t> {
         declarator_chain::declarator(self, start)
+    }
+
+    /// Binds a parameter for a value among type parameters.
+    pub(super) fn value_parameter(&mut self, rule: &'static Rule, node: Node<'t>) {
+        parameters::value_parameter(self, rule, node)
     }
 
     /// Records the conditions that decorators set for the next node.

@@ -463,16 +463,16 @@ pub(crate) enum Rule {
     /// A named argument: `value` is for the parameter `name`, wherever it stands.
     NamedArgument { name: Option<Selector>, value: Selector },
     /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`,
-    /// `array`, `reference`), `args` are those of the constructor, `returns` is a trailing result.
+    /// `array` of a `size`, `reference`), `value` the initial value, `args` are those of the
+    /// constructor, `returns` is a trailing result. The name is the text up to the child `up-to`.
     Declarator {
         of: Option<Selector>,
         params: Option<Selector>,
         wrap: Option<String>,
-        /// The initial value.
+        size: Option<Selector>,
         value: Option<Selector>,
         args: Option<Selector>,
         returns: Option<Selector>,
-        /// The name is the text of the node up to this child.
         up_to: Option<Selector>,
     },
     /// A definition with type parameters: `params` are those of the definition in the same node.

@@ -294,6 +294,8 @@ pub mod flags {
     pub const GLOBAL: u32 = 1 << 19;
     /// Field without a declaration: an assignment to a member of the receiver makes it.
     pub const ASSIGNED: u32 = 1 << 20;
+    /// Its type parameters have a condition: arguments that fit them may be excluded.
+    pub const CONSTRAINED: u32 = 1 << 21;
 }
 
 /// Binding of a name in a scope.

@@ -195,6 +195,10 @@ impl Db<'_> {
         untyped::parameter(self, file, callee, position)
     }
 
+    pub(super) fn constructors_of(&self, ty: SymbolRef) -> Symbols {
+        call::constructors(self, ty)
+    }
+
     pub(super) fn parameter_types(&self, symbol: SymbolRef) -> Rc<[Ty]> {
         overload::parameter_types(self, symbol)
     }

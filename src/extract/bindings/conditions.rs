@@ -28,13 +28,19 @@ pub(in crate::extract) fn conditional<'t>(
         && texts::text_of(&walk.input, name) == texts::text_of(&walk.input, guard)
     {
         let parts = children::named_children(&walk.input, node);
+        // Nothing else refers to the mark of an included file, which is no symbol.
+        let mut is_mark = true;
         for child in children::children(&walk.input, node) {
             let is_guard =
                 child.start_byte() <= guard.start_byte() && guard.end_byte() <= child.end_byte();
             let is_seen = !is_guard || is_default(&walk.input, child, guard, parts.len() <= 2);
+            is_mark &= !is_guard || !is_seen;
             if is_seen && child.id() != name.id() {
                 walk.visit_child(child);
             }
+        }
+        if !is_mark {
+            walk.visit_child(name);
         }
         return ExprId::NONE;
     }

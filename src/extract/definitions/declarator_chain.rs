@@ -4,7 +4,7 @@ use crate::extract::bindings::variables;
 use crate::extract::facts::builder::Builder;
 use crate::extract::walk::children;
 use crate::extract::walk::rule_choice;
-use crate::extract::walk::{Declared, Walk, Wrapper};
+use crate::extract::walk::{Declared, READ, Walk, Wrapper};
 use crate::grammar::{Rule, Selector};
 use crate::model::facts::{Expr, ExprId};
 use tree_sitter::Node;
@@ -21,7 +21,16 @@ pub(in crate::extract) fn declarator<'t>(walk: &mut Walk<'t>, start: Node<'t>) -
                 declared.is_callable = true;
                 return declared;
             }
-            Some(Rule::Declarator { of, params, wrap, value, args, returns, up_to: None }) => {
+            Some(Rule::Declarator {
+                of,
+                params,
+                wrap,
+                size,
+                value,
+                args,
+                returns,
+                up_to: None,
+            }) => {
                 let select = |selector: &Option<Selector>| {
                     selector.as_ref().and_then(|selector| selector.first(node))
                 };
@@ -31,6 +40,9 @@ pub(in crate::extract) fn declarator<'t>(walk: &mut Walk<'t>, start: Node<'t>) -
                 };
                 declared.value = declared.value.or(select(value));
                 declared.args = declared.args.or(select(args));
+                if let Some(size) = select(size) {
+                    walk.visit(size, READ);
+                }
                 if let Some(params) = params {
                     declared.params = params.first(node);
                     declared.is_callable = true;

@@ -50,9 +50,11 @@ pub(in crate::extract) fn declaration<'t>(
         return ExprId::NONE;
     }
     walk.context.around.hoisted = *hoisted;
+    // The type may name type parameters, which are bound in the scope of the callable.
+    let waits = declarators.len() == 1 && walk.context.waiting_type_params.is_some();
     walk.context.around.declared = match ty_node {
-        Some(ty) => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
-        None => ExprId::NONE,
+        Some(ty) if !waits => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
+        _ => ExprId::NONE,
     };
     let words = variables::words(&walk.input, node);
     let rules = &walk.input.language.manifest.modifiers;
@@ -150,7 +152,16 @@ fn declare_through<'t>(
         declared.is_callable
             && builtin_types.iter().any(|word| word == texts::text_of(&walk.input, *name))
     };
-    let Some(name_node) = declared.name.filter(|name| !is_type(name)) else {
+    let name_node = declared.name.filter(|name| !is_type(name));
+    let waits = walk.context.waiting_type_params.is_some();
+    let waits = waits && !walk.context.around.declared.is_some();
+    if waits
+        && !(declared.is_callable && name_node.is_some())
+        && let Some(ty) = ty_node
+    {
+        walk.context.around.declared = types::visit_type(walk, ty, Usage::Site(SiteKind::Type));
+    }
+    let Some(name_node) = name_node else {
         walk.visit_children(start);
         return (LocalSymbol::NONE, false);
     };
@@ -171,7 +182,10 @@ fn declare_through<'t>(
                     Bind::Declare(kind),
                 )
             }
-            None => declare_callable(walk, &declared, name_node, node, ty),
+            None => {
+                let result = (ty, ty_node.filter(|_| waits));
+                declare_callable(walk, &declared, name_node, node, result)
+            }
         };
         return (symbol, false);
     }
@@ -239,7 +253,7 @@ fn declare_callable<'t>(
     declared: &Declared<'t>,
     name_node: Node<'t>,
     node: Node<'t>,
-    ty: ExprId,
+    (ty, waiting_ty): (ExprId, Option<Node<'t>>),
 ) -> LocalSymbol {
     let outer = walk.context.around.owner;
     let (name, name_node) = walk.qualified_name(name_node);
@@ -253,6 +267,10 @@ fn declare_callable<'t>(
     }
     let context = callable_scope::enter_callable(walk, symbol, node);
     generics::generics(walk, symbol, node, None);
+    let ty = waiting_ty.map_or(ty, |waiting| {
+        let ty = types::visit_type(walk, waiting, Usage::Site(SiteKind::Type));
+        declarator_chain::wrapped(&mut walk.facts, ty, &declared.wraps)
+    });
     if let Some(params) = declared.params {
         parameters::parameters(walk, params, symbol);
     }

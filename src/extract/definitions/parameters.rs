@@ -333,6 +333,17 @@ fn parameter<'t>(
     u16::try_from(names.len()).unwrap_or(u16::MAX)
 }
 
+/// Binds a parameter for a value among type parameters (`template <int N>`).
+pub(in crate::extract) fn value_parameter<'t>(
+    walk: &mut Walk<'t>,
+    rule: &'static Rule,
+    node: Node<'t>,
+) {
+    let pending = std::mem::take(&mut walk.context.pending);
+    parameter(walk, rule, node, false, ExprId::NONE, None, &mut Vec::new());
+    walk.context.pending = pending;
+}
+
 /// Returns the type of a variadic parameter: a collection of the declared type.
 fn gathered<'t>(
     input: &Input<'t>,

@@ -12,7 +12,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::texts;
 use crate::extract::walk::unruled;
-use crate::extract::walk::{READ, Usage, Walk};
+use crate::extract::walk::{READ, Usage, Walk, offset};
 use crate::grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
 use crate::model::SiteKind;
 use crate::model::facts::{Expr, ExprId, Run, UNNAMED};
@@ -126,9 +126,18 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     let site = walk.take_call_site();
     let made = callee_node.and_then(|callee| made_type(&walk.input, callee));
     let mut written = Vec::new();
-    for ty in children::every(&walk.input, type_args.as_ref(), node) {
-        for ty in types::visit_types(walk, ty, Usage::Site(SiteKind::Type)) {
+    let sites = walk.facts.sites.len();
+    for args in children::every(&walk.input, type_args.as_ref(), node) {
+        // Type arguments inside of the callee may have been visited with it.
+        let inside = offset(args.start_byte())..offset(args.end_byte());
+        let start = offset(node.start_byte());
+        let mut around = walk.facts.sites.iter().rev().take_while(|site| site.byte >= start);
+        let is_visited = around.any(|site| inside.contains(&site.byte));
+        for ty in types::visit_types(walk, args, Usage::Site(SiteKind::Type)) {
             written.push(names::known(&mut walk.facts, ty));
+        }
+        if is_visited {
+            walk.facts.sites.truncate(sites);
         }
     }
     let trailing = trailing.as_ref().and_then(|selector| selector.first(node));
@@ -172,6 +181,8 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     let list = closure.map_or(list, |closure| with_closure(walk, list, closure));
     let value = match gathered {
         Some(items) => gathered_value(walk, callee_value, &items),
+        // The holder of what is made is transparent.
+        None if made.is_some() && !written.is_empty() => walk.facts.of(written[0], Expr::OfType),
         None => walk.facts.of(callee_value, |callee| Expr::Call(callee, list)),
     };
     construct::written_names(walk, &named, value);

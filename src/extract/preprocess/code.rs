@@ -21,6 +21,9 @@ impl Finder<'_> {
         }
         let close = self.brackets.close(at + 1)?;
         let next = close + 1;
+        if self.is_alternative(at, next) && self.replace_by(at, b"if") {
+            return Some(at + 1);
+        }
         let ends = match self.tokens.get(next).map(|token| token.kind) {
             Some(Kind::Mark(b'{' | b'}')) => true,
             Some(Kind::Word) if !self.is_plain(next) => {
@@ -37,6 +40,16 @@ impl Finder<'_> {
         ends.then_some(next)
     }
 
+    /// True if a block behind a macro with arguments is one of several alternatives.
+    fn is_alternative(&self, at: usize, open: usize) -> bool {
+        let is_else = |at: usize| {
+            self.tokens.get(at).is_some_and(|token| token.bytes(self.source) == b"else")
+        };
+        self.is(open, b'{')
+            && (at.checked_sub(1).is_some_and(is_else)
+                || self.brackets.close(open).is_some_and(|close| is_else(close + 1)))
+    }
+
     /// True if a word without arguments is a statement, or the head of a block.
     fn is_statement_word(&self, at: usize) -> bool {
         self.is(at + 1, b'{')
@@ -46,21 +59,23 @@ impl Finder<'_> {
 
     /// `do { … } each(a, b);`: the loop macro is replaced by a keyword of the language.
     pub(super) fn after_loop(&mut self, at: usize) {
-        const WHILE: &[u8] = b"while";
-        let Some(token) =
-            self.tokens.get(at).filter(|_| self.is_plain(at) && self.is(at + 1, b'('))
-        else {
-            return;
-        };
-        let name = token.range();
-        if name.len() < WHILE.len() {
-            return;
+        if at < self.tokens.len() && self.is_plain(at) && self.is(at + 1, b'(') {
+            self.replace_by(at, b"while");
+        }
+    }
+
+    /// Replaces the name of a macro by a keyword of the language, if there is space for it.
+    fn replace_by(&mut self, at: usize, keyword: &[u8]) -> bool {
+        let name = self.tokens[at].range();
+        if name.len() < keyword.len() {
+            return false;
         }
         self.edits.push(Edit::blank(name.clone()));
-        for (byte, letter) in (name.start..).zip(WHILE) {
+        for (byte, letter) in (name.start..).zip(keyword) {
             self.edits.push(Edit { range: byte..byte + 1, first: *letter });
         }
         self.uses.push(Use { name, kind: SiteKind::Call });
+        true
     }
 
     /// Masks a macro among the names of an enumeration, with its value and the comma behind it.

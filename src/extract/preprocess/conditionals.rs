@@ -186,7 +186,9 @@ impl Settling<'_> {
         }
         self.settled.blanks.extend(group.branches.iter().map(|branch| branch.directive.clone()));
         self.settled.blanks.push(group.end.clone());
-        let chosen = group.branches.iter().position(|branch| !branch.never);
+        let is_empty_body = |branch: &Branch| self.is_empty_body(group, branch, before);
+        let is_chosen = |branch: &Branch| !branch.never && !is_empty_body(branch);
+        let chosen = group.branches.iter().position(is_chosen);
         let all = inside == Some(Open::Values)
             && group.branches.iter().all(|branch| self.net(branch.tokens.clone()) == Some(0));
         let mut last = before;
@@ -204,10 +206,23 @@ impl Settling<'_> {
             if !branch.tokens.is_empty() {
                 let code = first.range().start..self.tokens[end].range().end;
                 self.settled.blanks.push(code.clone());
-                self.settled.dropped.push(code);
+                if !self.is_empty_body(group, branch, before) {
+                    self.settled.dropped.push(code);
+                }
             }
         }
         last
+    }
+
+    /// True if a branch is the empty body of a type that is only declared without it: the body is
+    /// for tools that want a definition, and the real one is elsewhere.
+    fn is_empty_body(&self, group: &Group, branch: &Branch, before: Option<usize>) -> bool {
+        let is_type = before.is_some_and(|before| self.tokens[before].kind == Kind::Word);
+        let [open, close] = self.tokens.get(branch.tokens.clone()).unwrap_or_default() else {
+            return false;
+        };
+        let next = self.tokens.get(group.next);
+        is_type && open.is(b'{') && close.is(b'}') && next.is_some_and(|next| next.is(b';'))
     }
 
     /// True if a statement may end with this token.

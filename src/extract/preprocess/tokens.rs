@@ -1,6 +1,7 @@
 //! Tokenizer: words, numbers, strings, marks and whole directives. Omits comments and white space.
 
-use crate::grammar::{Preprocessor, WordClass, WordLists};
+use crate::grammar::{Language, Preprocessor, WordClass, WordLists};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// Kind of a token.
@@ -145,6 +146,41 @@ pub(in crate::extract) fn namespace_macros(source: &[u8], tokens: &[Token]) -> V
     };
     let words = tokens.iter().filter(|token| token.kind == Kind::Word);
     words.map(Token::range).filter(|range| is_macro(range) && is_alone(range)).collect()
+}
+
+/// Returns the names in directives that no node of a tree has: of those that end a macro, and of
+/// conditions in `masked` ranges.
+pub(in crate::extract) fn directive_names(
+    language: &Language,
+    source: &[u8],
+    tokens: &[Token],
+    masked: &[Range<usize>],
+) -> Vec<Range<usize>> {
+    let (rules, tests) = (&language.manifest.preprocessor, &language.manifest.conditions.tests);
+    let masked: FxHashSet<usize> = masked.iter().map(|range| range.start).collect();
+    let mut names = Vec::new();
+    for directive in tokens.iter().filter(|token| token.kind == Kind::Directive) {
+        let range = directive.range();
+        let text = source[range.start + 1..range.end].trim_ascii_start();
+        let start = range.end - text.len();
+        let length = text.iter().take_while(|&&byte| is_word(byte)).count();
+        let is_read = match &text[..length] {
+            b"undef" => true,
+            b"if" | b"ifdef" | b"ifndef" | b"elif" | b"elifdef" | b"elifndef" => {
+                masked.contains(&range.start)
+            }
+            _ => false,
+        };
+        if is_read {
+            let words = self::tokens(rules, &text[length..]).into_iter();
+            let words = words.filter(|word| word.kind == Kind::Word);
+            let is_test = |word: &[u8]| tests.iter().any(|test| test.as_bytes() == word);
+            let from = start + length;
+            let ranges = words.map(|word| from + word.range().start..from + word.range().end);
+            names.extend(ranges.filter(|name| !is_test(&source[name.clone()])));
+        }
+    }
+    names
 }
 
 /// Returns the blanks and comments behind the name of each macro without a value. The parser looks

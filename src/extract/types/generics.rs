@@ -7,7 +7,7 @@ use crate::extract::walk::names;
 use crate::extract::walk::rule_choice;
 use crate::extract::walk::{Usage, Walk, offset};
 use crate::grammar::{Rule, Selector};
-use crate::model::facts::{BindingKind, ExprId, LocalSymbol, NameId, Run};
+use crate::model::facts::{Binding, BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, flags};
 use crate::model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
@@ -45,17 +45,34 @@ pub(in crate::extract) fn type_params<'t>(
         Some(Rule::TypeParam { .. }) => smallvec::smallvec![params],
         _ => children::named_children(&walk.input, params),
     };
+    let mut bits = 0;
     for param in nodes {
-        let Some(Rule::TypeParam { name, bound, default }) =
-            rule_choice::rule_at(&walk.input, param)
-        else {
-            continue;
+        let (name, bound, default) = match rule_choice::rule_at(&walk.input, param) {
+            Some(Rule::TypeParam { name, bound, default }) => (name, bound, default),
+            Some(rule @ Rule::Param { .. }) => {
+                // A value without a name is the result of a condition.
+                let types = walk.facts.facts.bindings.len();
+                walk.value_parameter(rule, param);
+                let is_unnamed = |binding: &Binding| {
+                    !binding.name.is_some()
+                        && !matches!(walk.facts.get(binding.ty), Expr::Literal(_))
+                };
+                if walk.facts.facts.bindings[types..].iter().any(is_unnamed) {
+                    bits |= flags::CONSTRAINED;
+                }
+                continue;
+            }
+            _ => continue,
         };
         let bound = match bound.as_ref().and_then(|selector| selector.first(param)) {
             Some(bound) => types::visit_type(walk, bound, Usage::Site(SiteKind::Type)),
             None => ExprId::NONE,
         };
-        for name_node in children::every(&walk.input, Some(name), param) {
+        let named = children::every(&walk.input, Some(name), param);
+        if named.is_empty() && bound.is_some() {
+            bits |= flags::CONSTRAINED;
+        }
+        for name_node in named {
             let name = names::name_of(walk, name_node);
             walk.bind(walk.context.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
         }
@@ -65,7 +82,9 @@ pub(in crate::extract) fn type_params<'t>(
     }
     let run = Run { start: offset(start), len: offset(walk.facts.facts.bindings.len() - start) };
     if symbol.is_some() {
-        walk.facts.symbol_mut(symbol).type_params = run;
+        let entry = walk.facts.symbol_mut(symbol);
+        entry.type_params = run;
+        entry.flags |= bits;
     }
 }
 

@@ -206,8 +206,13 @@ fn candidate(
     }
     let params: Vec<Ty> =
         (0..args.len()).map(|position| parameter(&declared, position, gathers)).collect();
-    let conversions: Vec<Passing> =
-        params.iter().zip(args).map(|(param, arg)| passing(db, file, param, arg)).collect();
+    let is_constrained = db.program.symbol(symbol).flags & flags::CONSTRAINED != 0;
+    let conversion = |(param, arg): (&Ty, &Ty)| match passing(db, file, param, arg) {
+        // A condition on the parameter may exclude the argument.
+        Passing::Same if is_constrained && matches!(param, Ty::Param(..)) => Passing::Boxed,
+        conversion => conversion,
+    };
+    let conversions: Vec<Passing> = params.iter().zip(args).map(conversion).collect();
     Candidate::applicable(symbol, params, conversions, gathers, declared.len())
 }
 

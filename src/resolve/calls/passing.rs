@@ -5,9 +5,10 @@ use crate::model::SymbolKind;
 use crate::model::facts::{BindingKind, RESULT, ScopeId};
 use crate::model::graph::{FileId, SymbolRef};
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, Ty};
+use crate::resolve::db::ty::{ARRAY, Ty, TyList};
 use crate::resolve::members::hierarchy;
 use crate::resolve::members::type_flow::{is_value_type, last_segment};
+use crate::resolve::types::generics;
 
 /// Conversion of an argument to the type of a parameter, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -72,8 +73,9 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             let bound = db.program.known(*of).binding(*binding).ty;
             let limit = if bound.is_some() { db.instance_of_expr(*of, bound) } else { Ty::Unknown };
             match limit {
+                // What follows the name of a parameter of a template is a default, no bound.
+                _ if rules.top.is_none() => Passing::Same,
                 Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
-                    _ if rules.top.is_none() => Passing::Same,
                     // Where values may be missing, primitives are type arguments like others.
                     true if language.optional().is_none() => Passing::Boxed,
                     _ => Passing::Derived,
@@ -127,6 +129,11 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
         (Ty::Function(_), Ty::Builtin(..)) if language.nothing().is_some() => Passing::Never,
         (_, Ty::Instance(given, _)) => passing_outside(db, file, wanted, *given),
         (Ty::Instance(symbol, _), _) if converts(db, *symbol) => Passing::Unlikely,
+        (Ty::Instance(symbol, held), Ty::Builtin(..))
+            if rules.top.is_none() && is_constructed(db, file, (*symbol, held), given) =>
+        {
+            Passing::Boxed
+        }
         (Ty::Instance(..), _) => match outside_name(db, file, given) {
             Some(_) if rules.top.is_some() => Passing::Never,
             Some(_) => Passing::Unlikely,
@@ -167,6 +174,24 @@ fn passing_project(db: &Db, wanted: SymbolRef, given: SymbolRef) -> Passing {
         false if hierarchy.open || !is_closed(db, wanted.file) => Passing::Unlikely,
         false => Passing::Never,
     }
+}
+
+/// True if a constructor of a type takes a library value as it is, where constructors convert.
+fn is_constructed(db: &Db, file: FileId, (wanted, held): (SymbolRef, &TyList), given: &Ty) -> bool {
+    let own = generics::arguments_of(db, wanted, held);
+    db.constructors_of(wanted).iter().any(|constructor| {
+        let (least, most) = db.program.symbol(*constructor).arity;
+        if least > 1 || most == 0 {
+            return false;
+        }
+        let params = db.parameter_types(*constructor);
+        match params.first().map(|param| param.map(&own)) {
+            // One that takes any type is for those that its own type is made of.
+            Some(Ty::Param(..)) => held.contains(given),
+            Some(param @ Ty::Builtin(..)) => passing(db, file, &param, given) <= Passing::Derived,
+            _ => false,
+        }
+    })
 }
 
 /// True if a type declares conversions of other types to itself.

@@ -2,14 +2,14 @@
 //! type itself, a call means the one for its receiver.
 
 use crate::model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Site, Symbol, flags,
+    Binding, BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeId, Site, Symbol, flags,
 };
 use crate::model::graph::{FileId, SymbolRef};
 use crate::model::{SymbolKind, Visibility};
-use crate::resolve::Symbols;
 use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
-use crate::resolve::members::hierarchy;
+use crate::resolve::db::ty::{Entity, Ty};
+use crate::resolve::members::{hierarchy, lookup};
+use crate::resolve::{Name, Symbols};
 
 /// Drops the overloads that the receiver of a call excludes, as far as it is known to be constant
 /// or not.
@@ -21,7 +21,8 @@ pub(in crate::resolve) fn for_receiver(
 ) -> Symbols {
     let needs_constant = |symbol: &SymbolRef| has(db, *symbol, flags::READ_ONLY);
     let are_mixed = symbols.iter().any(needs_constant) && !symbols.iter().all(needs_constant);
-    let Some(is_constant) = are_mixed.then(|| has_constant_receiver(db, file, site)).flatten()
+    let Some(is_constant) =
+        are_mixed.then(|| has_constant_receiver(db, file, site, &symbols)).flatten()
     else {
         return symbols;
     };
@@ -166,15 +167,16 @@ fn has_twin(db: &Db, symbol: SymbolRef, among: &Symbols) -> bool {
     })
 }
 
-/// True if the receiver of a call is constant, false if it is not; none if it is not known.
-fn has_constant_receiver(db: &Db, file: FileId, site: &Site) -> Option<bool> {
+/// True if the receiver of a call of one of the members is constant, false if it is not; none if it
+/// is not known.
+fn has_constant_receiver(db: &Db, file: FileId, site: &Site, members: &Symbols) -> Option<bool> {
     let exprs = &db.program.known(file).facts.exprs;
     match exprs[site.target.get()?] {
         Expr::Name(..) => is_read_only_around(db, file, site.enclosing),
-        Expr::Member(object, _) => match exprs[object.get()?] {
-            Expr::SelfValue(_) => is_read_only_around(db, file, site.enclosing),
-            _ => is_constant_variable(db, file, object),
-        },
+        Expr::Member(object, _) => {
+            let container = db.program.container(*members.first()?).copied();
+            is_constant_value(db, file, site, object, container)
+        }
         _ => None,
     }
 }
@@ -210,36 +212,100 @@ fn member_around<'a>(db: &Db<'a>, file: FileId, mut symbol: LocalSymbol) -> Opti
     None
 }
 
-/// True if a local variable or parameter is declared with a constant class as its type, or as the
-/// target of its pointer or reference.
-fn is_constant_variable(db: &Db, file: FileId, object: ExprId) -> Option<bool> {
+/// True if a variable, a parameter or a field is constant: declared with a constant class as its
+/// type or as the target of its pointer or reference, or a field of a constant value. None if its
+/// class is not one that has the member in `container`, as a smart pointer.
+fn is_constant_value(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    object: ExprId,
+    container: Option<SymbolRef>,
+) -> Option<bool> {
     let unit = db.program.known(file);
-    let Expr::Name(name, scope) = unit.facts.exprs[object.get()?] else { return None };
-    let (name, mut current) = (unit.name(name), scope);
-    let binding = loop {
-        if !current.is_some() {
-            return None;
+    let position = object.get()?;
+    let (field, of_constant) = match unit.facts.exprs[position] {
+        Expr::SelfValue(_) => return is_read_only_around(db, file, site.enclosing),
+        Expr::Name(name, scope) => {
+            let name = unit.name(name);
+            if let Some(binding) = local_variable(db, file, name, scope) {
+                return Some(declared(db, file, binding.ty, container)?.is_constant);
+            }
+            let at = unit.facts.positions[position];
+            let Some((Entity::Symbols(found), _)) = db.lookup(file, name, scope, at) else {
+                return None;
+            };
+            (found, is_read_only_around(db, file, site.enclosing))
         }
+        Expr::Member(outer, name) => {
+            let found = lookup::member_symbols(db, &db.ty(file, outer), unit.name(name));
+            (found, is_constant_value(db, file, site, outer, None))
+        }
+        _ => return None,
+    };
+    let [field] = field[..] else { return None };
+    let entry = db.program.symbol(field);
+    let declared = declared(db, field.file, entry.ty, container)?;
+    match entry.kind == SymbolKind::Field && !declared.is_indirect && !declared.is_constant {
+        true => of_constant,
+        false => Some(declared.is_constant),
+    }
+}
+
+/// Returns the innermost binding of a name, if it is a local variable or a parameter.
+fn local_variable<'a>(
+    db: &Db<'a>,
+    file: FileId,
+    name: Name,
+    scope: ScopeId,
+) -> Option<&'a Binding> {
+    let (unit, mut current) = (db.program.known(file), scope);
+    while current.is_some() {
         if let Some((_, binding)) = db.program.bindings(file, unit, current, name).next() {
-            break binding;
+            let is_local = matches!(binding.kind, BindingKind::Value | BindingKind::Param);
+            return is_local.then_some(binding);
         }
         current = unit.parent(current);
-    };
-    if !matches!(binding.kind, BindingKind::Value | BindingKind::Param) {
-        return None;
     }
-    let (mut ty, mut is_constant) = (binding.ty, false);
+    None
+}
+
+/// What a declared type says of a value.
+struct DeclaredValue {
+    is_constant: bool,
+    /// True for a pointer or a reference.
+    is_indirect: bool,
+}
+
+fn declared(
+    db: &Db,
+    file: FileId,
+    mut ty: ExprId,
+    container: Option<SymbolRef>,
+) -> Option<DeclaredValue> {
+    let unit = db.program.known(file);
+    let mut value = DeclaredValue { is_constant: false, is_indirect: false };
     while let Expr::Wrap(inner, wrapper) = unit.facts.exprs[ty.get()?] {
-        is_constant |= unit.text(wrapper) == READ_ONLY_TYPE;
+        let is_modifier = unit.text(wrapper) == READ_ONLY_TYPE;
+        value.is_constant |= is_modifier;
+        value.is_indirect |= !is_modifier;
         ty = inner;
     }
-    // The target of a smart pointer has its own modifier.
-    match (unit.facts.exprs[ty.get()?], db.type_of(file, ty)) {
-        (Expr::Name(..) | Expr::Member(..), Ty::Type(symbol, _))
-            if db.program.symbol(symbol).kind != SymbolKind::TypeAlias =>
-        {
-            Some(is_constant)
-        }
-        _ => None,
+    let is_written =
+        matches!(unit.facts.exprs[ty.get()?], Expr::Name(..) | Expr::Member(..) | Expr::Apply(..));
+    let Ty::Type(symbol, _) = db.type_of(file, ty) else { return None };
+    let entry = db.program.symbol(symbol);
+    if !is_written || db.is_too_deep() {
+        return None;
     }
+    if entry.kind == SymbolKind::TypeAlias {
+        let of_alias = db.deeper(|| declared(db, symbol.file, entry.ty, container))?;
+        value.is_constant |= of_alias.is_constant;
+        value.is_indirect |= of_alias.is_indirect;
+        return Some(value);
+    }
+    // The target of a smart pointer has its own modifier.
+    let hierarchy = hierarchy::hierarchy(db, symbol);
+    let has = |container: SymbolRef| hierarchy.types.iter().any(|(ty, _)| *ty == container);
+    container.is_none_or(has).then_some(value)
 }

@@ -347,7 +347,10 @@ fn inline_member(db: &Db, module: SymbolRef, name: Name) -> Member {
         true => paths::above(db, &Entity::Symbols(Symbols::from_slice(&[module]))),
         false => db.symbol_member(module, name, &mut Visited::default()),
     };
-    found.map_or(Member::None, Member::Entity)
+    let of_library = |library: &str| qualified(&Rc::from(library), ".", db.program.text(name));
+    let outside =
+        || opened::library(db, module).map(|library| Member::Outside(of_library(library)));
+    found.map(Member::Entity).or_else(outside).unwrap_or(Member::None)
 }
 
 /// Returns the members of a type or of its instances, where these are separate: of a type also

@@ -1,5 +1,5 @@
-//! Library types that the repository opens again: classes with further members, and interfaces that
-//! files extend in the global scope.
+//! Library types and namespaces that the repository opens again: classes with further members,
+//! interfaces that files extend in the global scope, and namespaces that it adds to.
 
 use crate::model::SymbolKind;
 use crate::model::facts::flags;
@@ -24,6 +24,16 @@ pub(super) fn types(db: &Db, outer: &str) -> Symbols {
     let name = type_flow::flow(db, db.origin.get(), outer).map_or(outer, |(name, _)| name);
     let all = db.program.in_space(root, db.program.named(name));
     all.into_iter().flatten().filter(is_type).copied().collect()
+}
+
+/// Returns the name of a namespace of a library, which the repository adds to: its other members
+/// are in the library.
+pub(super) fn library<'a>(db: &Db<'a>, module: SymbolRef) -> Option<&'a str> {
+    let unit = db.program.known(module.file);
+    let name = db.program.text(db.program.name_of(module));
+    let is_outermost = !db.program.symbol(module).container.is_some();
+    let modules = &unit.language.manifest.modules;
+    (is_outermost && modules.prelude.iter().any(|library| library == name)).then_some(name)
 }
 
 /// True for an interface of the global scope, which may extend one of the library.

@@ -139,7 +139,10 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
     };
     // By the flags of postings alone: the facts of the others are not read.
     let linked = |space: Space| -> Symbols {
-        let all = defined_in(db, space, name).into_iter();
+        let all = program
+            .spaces()
+            .with_outer(space)
+            .flat_map(|space| defined_in(db, space, name).into_iter());
         all.filter(|(other, is_exported)| links(*other, *is_exported))
             .map(|(other, _)| other)
             .collect()
@@ -173,7 +176,12 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
     } else {
         found.retain(|candidate| program.symbol(*candidate).params.len == entry.params.len);
     }
-    if found.iter().any(|candidate| candidate.file == declaration.file) {
+    // A variant of a type may represent the definition in another file.
+    let is_last = |candidate: &SymbolRef| {
+        candidate.file == declaration.file
+            && !(entry.kind.is_type() && program.symbol(*candidate).is_conditional())
+    };
+    if found.iter().any(is_last) || found.iter().all(|other| other.file == declaration.file) {
         found.retain(|candidate| candidate.file == declaration.file);
     } else if found.len() > 1 {
         let including: Symbols = found

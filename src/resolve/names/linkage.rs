@@ -47,13 +47,24 @@ pub(super) fn visible_around(
             return using_declaration(db, *of, *import).map(|entity| (entity, Step::Import));
         }
     }
-    let opened = linkage.opened.get(&space)?;
-    opened.iter().filter(|(of, _)| reach.contains(*of)).find_map(|(of, import)| {
+    let mut opened = linkage.opened.get(&space).into_iter().flatten();
+    let through_directive = opened.find_map(|(of, import)| {
         let entry = &program.known(*of).facts.imports[import.get()?];
         let separator = program.known(*of).language.manifest.modules.separator.as_str();
-        let target =
-            linkage.find(space, &entry.module, separator).filter(|target| *target != space)?;
+        let target = linkage.find(space, &entry.module, separator);
+        let target = target.filter(|target| *target != space && reach.contains(*of))?;
         visible_in(db, file, target, name)
+    });
+    through_directive.or_else(|| inside_macro(db, file, space, name))
+}
+
+/// Looks a name up in the namespaces inside one that macros open: a file that uses such a macro has
+/// what follows it in the outer one.
+fn inside_macro(db: &Db, file: FileId, space: Space, name: Name) -> Option<(Entity, Step)> {
+    let inner = db.program.spaces().opened_inside(space);
+    inner.into_iter().find_map(|inner| {
+        let found = visible_in(db, file, inner, name);
+        found.or_else(|| inside_macro(db, file, inner, name))
     })
 }
 

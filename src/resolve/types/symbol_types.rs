@@ -121,7 +121,7 @@ pub(in crate::resolve) fn symbols_ty(
         return Ty::variants(types);
     }
     let chosen = match as_type {
-        true => symbols.iter().find(|symbol| is_scope(kind(symbol))),
+        true => filled(db, symbols.iter().filter(|symbol| is_scope(kind(symbol)))),
         false => symbols
             .iter()
             .find(|symbol| !matches!(kind(symbol), SymbolKind::Interface | SymbolKind::TypeAlias)),
@@ -130,7 +130,7 @@ pub(in crate::resolve) fn symbols_ty(
     let chosen = aliases::declaration_of(db, chosen).unwrap_or(chosen);
     let chosen = match db.program.symbol(chosen) {
         entry if entry.kind.is_type() && entry.flags & flags::DECLARATION != 0 => {
-            definition::definitions_of(db, chosen).first().copied().unwrap_or(chosen)
+            filled(db, definition::definitions_of(db, chosen).iter()).copied().unwrap_or(chosen)
         }
         _ => chosen,
     };
@@ -164,6 +164,24 @@ pub(in crate::resolve) fn symbols_ty(
             let value = described(db, chosen, value, receiver);
             generics::substituted(db, value, receiver)
         }
+    }
+}
+
+/// Returns the first type that is not empty where a condition holds, else the first: an empty
+/// variant represents the others where these are not compiled, as in documentation.
+fn filled<'s>(db: &Db, mut symbols: impl Iterator<Item = &'s SymbolRef>) -> Option<&'s SymbolRef> {
+    let first = symbols.next()?;
+    let is_empty = |symbol: &SymbolRef| {
+        let (entry, unit) = (db.program.symbol(*symbol), db.program.known(symbol.file));
+        // Members follow their type.
+        let next = symbol.symbol.get().and_then(|symbol| unit.facts.symbols.get(symbol + 1));
+        (entry.is_conditional() || entry.flags & flags::DECLARATION != 0)
+            && entry.bases.len == 0
+            && next.is_none_or(|next| next.container != symbol.symbol)
+    };
+    match is_empty(first) {
+        true => symbols.find(|symbol| !is_empty(symbol)).or(Some(first)),
+        false => Some(first),
     }
 }
 

@@ -201,6 +201,22 @@ impl Linkage {
         self.spaces.get(&space).map(|(parent, _)| *parent)
     }
 
+    /// Returns a namespace and, if a macro opens it, those around it: what a file puts between the
+    /// macros that open and close it is in the outer one.
+    pub(in crate::resolve) fn with_outer(&self, space: Space) -> impl Iterator<Item = Space> {
+        std::iter::successors(Some(space), |current| {
+            self.by_macro.contains(current).then(|| self.parent(*current)).flatten()
+        })
+    }
+
+    /// Returns the namespaces directly inside of one that macros open, in order.
+    pub(in crate::resolve) fn opened_inside(&self, space: Space) -> Vec<Space> {
+        let is_inside = |inner: &&Space| self.parent(**inner) == Some(space);
+        let mut inner: Vec<Space> = self.by_macro.iter().filter(is_inside).copied().collect();
+        inner.sort_unstable();
+        inner
+    }
+
     /// Fingerprint of the nesting of namespaces and of imports between them. `key` returns the key
     /// of a file.
     pub(in crate::resolve) fn nesting(&self, key: &impl Fn(FileId) -> u32) -> u64 {
