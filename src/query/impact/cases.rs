@@ -1,6 +1,8 @@
 //! Test cases: which symbols are tests, what sets them up, and which of them a reached symbol
 //! stands before.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use crate::grammar;
@@ -135,11 +137,10 @@ impl TestFiles {
         lookup: &Lookup<'_>,
         file: FileKey,
     ) -> Result<&TestFile, QueryError> {
-        if !self.files.contains_key(&file) {
-            let read = TestFile::read(lookup, file)?;
-            self.files.insert(file, read);
-        }
-        Ok(&self.files[&file])
+        Ok(match self.files.entry(file) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(TestFile::read(lookup, file)?),
+        })
     }
 }
 

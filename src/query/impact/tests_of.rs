@@ -68,10 +68,7 @@ pub(super) fn ranked(
     }
     ranked.sort_by(|one, other| {
         other.0.total_cmp(&one.0).then_with(|| {
-            lookup
-                .order()
-                .row(&*row(lookup, one.2))
-                .cmp(&lookup.order().row(&*row(lookup, other.2)))
+            lookup.order().row(&row(lookup, one.2)).cmp(&lookup.order().row(&row(lookup, other.2)))
         })
     });
     let least = ranked.first().map_or(0.0, |(best, ..)| least(*best));
@@ -352,8 +349,8 @@ fn add_words(
     let rarity = Rarity::of(bodies.values());
     let (lines, names) = (rarity.whole(&seeds.lines), rarity.whole(&seeds.names));
     let all = lines.max(names);
-    for (case, evidence) in &mut found.cases {
-        let Some(own) = bodies.get(case) else { continue };
+    for (case, own) in bodies_in_order(&bodies) {
+        let Some(evidence) = found.cases.get_mut(case) else { continue };
         evidence.lines = rarity.share(&seeds.lines, lines, own);
         evidence.names = rarity.share(&seeds.names, names, own);
         let file = files.get(lookup, case.0)?;
@@ -362,6 +359,12 @@ fn add_words(
         evidence.title = rarity.share(&wanted, all, &title);
     }
     Ok(())
+}
+
+fn bodies_in_order(bodies: &FxHashMap<Case, FxHashSet<Term>>) -> Vec<(&Case, &FxHashSet<Term>)> {
+    let mut all: Vec<_> = bodies.iter().collect();
+    all.sort_by_key(|(case, _)| **case);
+    all
 }
 
 /// Which of the wanted terms each case of a file has, in its own text and in that of what is inside
