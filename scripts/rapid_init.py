@@ -29,7 +29,7 @@ BURST = (
     b'{"method":"notifications/initialized","jsonrpc":"2.0"}\n'
     b'{"method":"tools/list","jsonrpc":"2.0","id":1}\n'
 )
-TOOLS = {"explore", "search", "show", "outline", "trace", "references", "overview", "grep", "sql", "status"}
+TOOLS = {"explore", "search", "show", "outline", "trace", "references", "impact", "overview", "grep", "sql", "status"}
 LIMIT = 1.0
 EXIT_LIMIT = 2.0
 QUIET = 0.1

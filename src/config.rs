@@ -3,6 +3,7 @@
 
 mod limits;
 mod manifests;
+pub mod process;
 mod upstreams;
 mod user;
 mod user_file;

@@ -31,7 +31,7 @@ pub use manifest::words::{
 pub use manifest::{
     Builtins, ConstructorNames, Documentation, ExportRule, GeneratedMember, Manifest, MarkMeaning,
     Markup, MemberLookup, ModuleSystem, Names, Repairs, Resolution, SelfRule, TestMarkers,
-    VisibilityRule,
+    TestRunner, VisibilityRule,
 };
 pub(crate) use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Invariants that hold across modules:
-//! - Imports go downwards only: `cli -> server -> {query, index, watch} -> {store, resolve,
-//!   extract, source} -> {grammar, config} -> model` (`tests/layering.rs`).
+//! - Imports go downwards only: `cli -> server -> {query, index, history, watch} -> {store,
+//!   resolve, extract, source} -> {grammar, config} -> model` (`tests/layering.rs`).
 //! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in
 //!   the result.
 //! - Exactly one function changes the contents of a store: `index::apply`. (`store::restamp`
@@ -33,6 +33,7 @@ pub mod resolve;
 pub mod source;
 pub mod store;
 
+pub mod history;
 pub mod index;
 pub mod query;
 pub mod watch;

@@ -7,6 +7,7 @@
 //! return to the system. `panics`: panics as values.
 
 pub mod cancel;
+pub mod change;
 pub mod facts;
 pub(crate) mod freed_pages;
 pub mod graph;

@@ -9,10 +9,10 @@
 //! `Container.name`, `file.ext::name`), or by a position, `path:line`. One resolver (`names`)
 //! serves all queries.
 
-pub mod complete;
 pub mod explore;
 mod graph;
 pub mod grep;
+pub mod impact;
 pub mod locate;
 mod names;
 pub mod outline;
@@ -31,10 +31,12 @@ use crate::model::facts::flags;
 use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visibility};
 use crate::store::{StoreError, SymbolKey};
 
-pub use complete::{CompleteParams, CompleteResult, complete};
 pub use explore::{ExploreParams, ExploreResult, explore};
 pub use graph::unread::{Unread, unread};
 pub use grep::{GrepParams, GrepResult, grep};
+pub use impact::{ImpactParams, ImpactResult, impact};
+pub use names::complete;
+pub use names::complete::{CompleteParams, CompleteResult, complete};
 pub use outline::{OutlineParams, OutlineResult, outline};
 pub use overview::{OverviewParams, OverviewResult, overview};
 pub use references::elsewhere::{Elsewhere, ElsewhereSearch};
@@ -195,6 +197,11 @@ impl Certainty {
             Self::Possible => "possible",
             Self::Textual => "textual",
         }
+    }
+
+    /// True if it is a use: certain, or chosen by a heuristic.
+    pub fn is_sure(self) -> bool {
+        self <= Self::Likely
     }
 
     /// The value with this word.
@@ -362,6 +369,12 @@ pub enum QueryError {
     #[error("SQL: {reason}")]
     Sql {
         /// Message of SQLite or of the sandbox.
+        reason: String,
+    },
+    /// A change cannot be read.
+    #[error("{reason}")]
+    Change {
+        /// Cause.
         reason: String,
     },
     /// Reading a file failed.

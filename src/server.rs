@@ -48,10 +48,7 @@ pub use base::log::{LogSink, log_panics};
 pub use base::uri::file_address;
 pub use jsonrpc::admission::{Class, LaneState};
 pub use language_server::run_language_server;
-pub use peers::{
-    ChildProcess, CommandOutput, EndPatience, Ended, Probe, ProbeError, Started, probe,
-    run_command, show_through,
-};
+pub use peers::{Probe, ProbeError, probe};
 #[cfg(feature = "faults")]
 pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};
 pub use proxy::federation::{Name, RegistryError, Upstreams};

@@ -18,6 +18,7 @@ mod fixtures;
 mod freshness;
 mod function_values;
 mod guide;
+mod impact;
 mod incremental;
 mod index;
 mod install;

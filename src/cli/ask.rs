@@ -2,8 +2,9 @@
 //! queries and rendering; the first parameter is positional.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use super::output::terminal::{self, Terminal};
 use super::output::to_stdout;
 use super::{RootArgument, Stop};
 use crate::cli::output::progress::Bar;
-use crate::config::Config;
+use crate::config::{Config, FileRules};
 use crate::model::cancel::CancelToken;
 use crate::server::{
     self, Form, Host, Outcome, Parameter, Patience, ProgressReport, Repositories, ServerState,
@@ -59,6 +60,7 @@ fn argument(parameter: &'static Parameter, is_first: bool) -> Arg {
             argument.value_parser(value_parser!(u64).range(least..=most))
         }
         Shape::Text { .. } => argument,
+        Shape::Document { .. } => argument.value_name("FILE"),
         Shape::Texts { words, .. } => {
             let words = words();
             let argument = argument.action(ArgAction::Append);
@@ -97,11 +99,12 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
     let given = tool
         .parameters()
         .filter(|parameter| parameter.name != "root")
-        .map(|parameter| (parameter.name, words(parameter, matches)));
-    let arguments =
-        server::Arguments::from_words(tool, given.filter(|(_, words)| !words.is_empty()))
-            .map_err(Stop::Usage)?
-            .with_paths(tool, |text| server::from_directory(&root, here.as_deref()?, text));
+        .map(|parameter| Ok((parameter.name, words(parameter, matches)?)))
+        .collect::<Result<Vec<_>, Stop>>()?;
+    let given = given.into_iter().filter(|(_, words)| !words.is_empty());
+    let arguments = server::Arguments::from_words(tool, given)
+        .map_err(Stop::Usage)?
+        .with_paths(tool, |text| server::from_directory(&root, here.as_deref()?, text));
     let terminal = Terminal::new(config, matches, &root);
     let (repositories, person) = (repositories(config, root), TerminalHost::new());
     let is_json = matches.get_flag("json");
@@ -140,8 +143,8 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
 }
 
 /// Values of a parameter, as text.
-fn words(parameter: &Parameter, matches: &ArgMatches) -> Vec<String> {
-    match parameter.shape {
+fn words(parameter: &Parameter, matches: &ArgMatches) -> Result<Vec<String>, Stop> {
+    Ok(match parameter.shape {
         Shape::Flag => {
             if matches.get_flag(parameter.name) {
                 vec!["true".to_owned()]
@@ -152,10 +155,37 @@ fn words(parameter: &Parameter, matches: &ArgMatches) -> Vec<String> {
         Shape::Integer { .. } => {
             matches.get_one::<u64>(parameter.name).map(u64::to_string).into_iter().collect()
         }
+        Shape::Document { most } => {
+            let named = matches.get_one::<String>(parameter.name);
+            named.map(|file| document(file, most)).transpose()?.into_iter().collect()
+        }
         Shape::Text { .. } | Shape::Word(_) | Shape::Texts { .. } => {
             matches.get_many::<String>(parameter.name).into_iter().flatten().cloned().collect()
         }
+    })
+}
+
+/// Text of a file that the user names, or of standard input for `-`. Bytes that are not UTF-8 are
+/// replaced.
+fn document(file: &str, most: usize) -> Result<String, Stop> {
+    let failure = |reason: String| Stop::Failure {
+        message: format!("cannot read {}: {reason}", server::one_line(file)),
+        hint: "name a file, or `-` for standard input".to_owned(),
+    };
+    if file != "-" {
+        let read = FileRules::settings(most as u64).read(Path::new(file));
+        let text = read.map_err(|error| failure(error.to_string()))?;
+        return text.ok_or_else(|| failure("there is no such file".to_owned()));
     }
+    let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3);
+    let input = input.map_err(|error| failure(error.to_string()))?;
+    let mut bytes = Vec::new();
+    let read = File::from(input).take(most as u64 + 1).read_to_end(&mut bytes);
+    read.map_err(|error| failure(error.to_string()))?;
+    if bytes.len() > most {
+        return Err(failure(format!("it is larger than {most} bytes")));
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// Host of a command: no queue, no cancellation.

@@ -8,7 +8,7 @@ mod repairs;
 pub(super) mod values;
 pub(super) mod words;
 
-pub use comments::{Documentation, TestMarkers};
+pub use comments::{Documentation, TestMarkers, TestRunner};
 pub use markup::{MarkMeaning, Markup};
 pub(crate) use repairs::Form;
 pub use repairs::Repairs;

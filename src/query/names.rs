@@ -5,6 +5,7 @@
 //! with the candidates, an unknown one an error with similar names.
 
 mod aliases;
+pub mod complete;
 pub(super) mod fuzzy;
 mod qualified;
 pub(super) mod text;

@@ -1,13 +1,14 @@
 //! Checks that docs/limits.md lists every limit on what a peer or a file of a repository can take,
 //! with its value.
 
-use super::peers::child;
 use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
-use super::tools::{MAX_MEANINGS, explore};
+use super::tools::{MAX_MEANINGS, explore, impact};
 use crate::config;
+use crate::config::process;
+use crate::history;
 use crate::index::{self, Allowance, FileLimits};
-use crate::query::{SqlParams, locate, references::elsewhere, search, sql, trace};
+use crate::query::{self, SqlParams, locate, references::elsewhere, search, sql, trace};
 use crate::server::base::limits::Limits;
 use crate::server::proxy::federation::{self, registry, tools};
 use crate::server::proxy::upstream::{connection, http as upstream_http, listing};
@@ -137,7 +138,7 @@ fn of_upstreams() -> Vec<(&'static str, String)> {
         ("tools::SCHEMA", bytes(tools::SCHEMA)),
         ("federation::CALLS_PER_UPSTREAM", count(federation::CALLS_PER_UPSTREAM)),
         ("runtime_proxy::LONGEST", bytes(runtime_proxy::LONGEST)),
-        ("child::TAIL_BYTES", bytes(child::TAIL_BYTES)),
+        ("process::TAIL_BYTES", bytes(process::TAIL_BYTES)),
     ]
 }
 
@@ -148,6 +149,18 @@ fn of_answers() -> Vec<(&'static str, String)> {
         ("elsewhere::MAX_FILES_BESIDE", count(elsewhere::MAX_FILES_BESIDE)),
         ("elsewhere::MAX_OTHER_FILES", count(elsewhere::MAX_OTHER_FILES)),
         ("trace::MAX_NOT_FOLLOWED", count(trace::MAX_NOT_FOLLOWED)),
+    ]
+}
+
+fn of_changes() -> Vec<(&'static str, String)> {
+    vec![
+        ("impact::MAX_PATCH", bytes(impact::MAX_PATCH)),
+        ("impact::MAX_SYMBOLS", count(query::impact::MAX_SYMBOLS)),
+        ("impact::MAX_CALL_FILES", count(query::impact::MAX_CALL_FILES)),
+        ("history::MAX_PATCH", bytes(history::MAX_PATCH)),
+        ("history::MAX_FILES", count(history::MAX_FILES)),
+        ("history::MAX_UNTRACKED", count(history::MAX_UNTRACKED)),
+        ("history::TIMEOUT", time(history::TIMEOUT)),
     ]
 }
 
@@ -248,6 +261,7 @@ fn the_table_of_limits_says_what_the_code_does() {
         of_questions(),
         of_statements(),
         of_answers(),
+        of_changes(),
         of_files(),
     ]
     .concat();

@@ -11,7 +11,7 @@ pub(super) mod resources;
 mod shape;
 pub(super) mod subscriptions;
 
-use super::tools::complete;
+use super::tools::arguments::complete;
 use crate::faults::{self, Fault, planted};
 use crate::server::jsonrpc::message::{
     ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION,

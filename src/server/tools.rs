@@ -2,9 +2,9 @@
 //! the dispatcher and the command line, which differ in their `Host`.
 
 pub(super) mod arguments;
-pub(super) mod complete;
 pub(in crate::server) mod explore;
 pub(super) mod grep;
+pub(super) mod impact;
 pub(super) mod outline;
 pub(super) mod overview;
 pub(super) mod references;
@@ -145,7 +145,10 @@ impl From<&QueryError> for Outcome {
             | QueryError::AmbiguousPath { .. }
             | QueryError::InvalidParameter { .. }
             | QueryError::Sql { .. } => Self::Refused,
-            QueryError::Read { .. } | QueryError::Cancelled | QueryError::Store(_) => Self::Failed,
+            QueryError::Change { .. }
+            | QueryError::Read { .. }
+            | QueryError::Cancelled
+            | QueryError::Store(_) => Self::Failed,
         }
     }
 }

@@ -37,7 +37,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["doctor", "export", "install"],
         ],
     ),
-    ("config", &[&["limits", "user_file"], &["manifests", "user"], &["upstreams"]]),
+    ("config", &[&["limits", "process", "user_file"], &["manifests", "user"], &["upstreams"]]),
     (
         "extract",
         &[
@@ -53,6 +53,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("faults", &[&["gates"]]),
+    ("history", &[&["blobs", "git", "patch", "symbols"], &["together"]]),
     (
         "grammar",
         &[
@@ -76,13 +77,13 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["job"],
         ],
     ),
-    ("model", &[&["cancel", "facts"], &["graph"], &["packed"], &["words"]]),
+    ("model", &[&["cancel", "facts"], &["graph"], &["packed"], &["words"], &["change"]]),
     (
         "query",
         &[
             &["graph", "sql"],
             &["names", "status"],
-            &["complete", "locate", "outline", "overview", "show", "trace"],
+            &["impact", "locate", "outline", "overview", "show", "trace"],
             &["explore", "grep", "search"],
             &["references"],
         ],

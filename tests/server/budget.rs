@@ -91,6 +91,8 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("references", json!({"symbol": "hub"})),
         ("references", json!({"symbol": "C1.twin", "certainty": "textual"})),
         ("references", json!({"symbol": "many.py::C1", "certainty": "textual"})),
+        ("impact", json!({"symbol": "hub"})),
+        ("impact", json!({"symbol": long})),
         ("overview", json!({})),
         ("overview", json!({"depth": 5})),
         ("grep", json!({"pattern": "needle"})),

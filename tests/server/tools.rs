@@ -14,6 +14,7 @@ fn one_of_each() -> Vec<(&'static str, Value)> {
         ("outline", json!({})),
         ("trace", json!({"symbol": "helper"})),
         ("references", json!({"symbol": "helper", "certainty": "textual"})),
+        ("impact", json!({"symbol": "helper"})),
         ("overview", json!({})),
         ("grep", json!({"pattern": "helper"})),
         ("sql", json!({"statement": "SELECT name, kind FROM symbols ORDER BY line"})),
@@ -33,7 +34,6 @@ fn the_list_is_small_read_only_and_the_same_for_every_client() {
     assert!(tools.to_string().len() / 4 <= 2300, "{}", tools.to_string().len() / 4);
     for tool in tools.as_array().expect("it is a list") {
         assert_eq!(tool["annotations"]["readOnlyHint"], json!(true), "{tool}");
-        assert_eq!(tool["annotations"]["idempotentHint"], json!(true), "{tool}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], json!(false), "{tool}");
     }
     let cache = one.place.path().join("cache");

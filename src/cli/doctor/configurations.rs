@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use super::Finding;
 use crate::cli::clients::{self, CLIENTS, Client, NAME, Scope, ServerEntry};
+use crate::config::process::{Ended, run_command};
 use crate::config::{User, is_executable};
-use crate::server::{Ended, run_command};
 
 /// Timeout of `--version`.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);

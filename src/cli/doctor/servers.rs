@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use super::Finding;
 use crate::cli::mcp;
+use crate::config::process::Ended;
 use crate::config::{User, running_program, upstreams};
-use crate::server::{Ended, Examined, Name, Probe, ProbeError, Target, examine, probe};
+use crate::server::{Examined, Name, Probe, ProbeError, Target, examine, probe};
 
 /// Maximum startup time without a warning.
 const STARTUP_WARNING: Duration = Duration::from_secs(1);

@@ -10,6 +10,7 @@ use clap::{Arg, ArgAction, ArgMatches};
 use super::to_stdout;
 use crate::cli::Stop;
 use crate::config::Config;
+use crate::config::process;
 use crate::server::{self, Row, Site, one_line};
 
 /// Pager where no variable names one: it ends by itself if all fits, and keeps colours.
@@ -99,7 +100,7 @@ impl Terminal {
         if let Some(pager) = self.pager.as_deref()
             && is_longer_than_screen(text)
         {
-            match server::show_through(pager, text.as_bytes()) {
+            match process::show_through(pager, text.as_bytes()) {
                 Ok(()) => return Ok(()),
                 Err(error) => tracing::warn!(%error, pager, "the pager does not start"),
             }

@@ -45,4 +45,29 @@ pub struct TestMarkers {
     pub calls: Vec<String>,
     /// Macro that defines a test -> what its arguments are. A body follows the call.
     pub macros: BTreeMap<String, TestMacroKind>,
+    /// Decorators of what sets tests up, of those that mark test code.
+    pub set_up: Vec<String>,
+    /// Programs that run tests: the first whose files the repository has, otherwise the one without
+    /// files.
+    pub runners: Vec<TestRunner>,
+}
+
+/// Program that runs tests.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct TestRunner {
+    /// Name.
+    pub name: String,
+    /// Files at the root of a repository that uses it.
+    pub files: Vec<String>,
+    /// Program and arguments; `{tests}` is replaced by the words of each test, and within a word
+    /// `{tests|}` by the tests joined by a bar (or `+`, or `,`).
+    pub command: Vec<String>,
+    /// Words of one test: `{path}`, `{directory}`, `{module}`, `{class}`, `{name}`, `{line}`,
+    /// `{full}` (qualified name), `{full::}`.
+    pub test: String,
+    /// Tests with the same text share a command.
+    pub per: String,
+    /// It runs tests in classes only.
+    pub in_classes: bool,
 }

@@ -69,6 +69,7 @@ pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
                 }),
             )
         }
+        QueryError::Change { reason } => format!("{tool}: {}", SafeLine::new(reason, 600)),
         QueryError::Read { path, reason } => {
             format!("{tool}: cannot read {}: {}", render::path(path), SafeLine::new(reason, 200))
         }

@@ -1,7 +1,7 @@
 //! Probe: starts an MCP server as a client does and measures its response times. Sends the same
 //! messages as real clients, in one write, and always ends the server.
 
-use super::child::{ChildProcess, EndPatience, Ended, Started};
+use crate::config::process::{ChildProcess, EndPatience, Ended, Started};
 use crate::server::base::escape::SafeLine;
 use crate::server::jsonrpc::framing::{Piece, Splitter};
 use serde_json::{Value, json};

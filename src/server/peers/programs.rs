@@ -1,7 +1,7 @@
 //! Child processes of one owner, none of which outlives it: each is registered from before its
 //! start until its exit, independently of any connection to it. Knows no protocol.
 
-use super::child::{ChildProcess, Started};
+use crate::config::process::{ChildProcess, Started};
 use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::net::Shutdown;

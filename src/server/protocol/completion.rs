@@ -5,7 +5,7 @@ use super::prompts;
 use super::resources::{TEMPLATES, is_listed};
 use crate::query::complete::Wanted;
 use crate::server::base::escape::SafeLine;
-use crate::server::tools::complete;
+use crate::server::tools::arguments::complete;
 use serde_json::{Map, Value};
 
 /// What is to be completed.

@@ -16,17 +16,19 @@ use super::runtime_proxy::{self, ClientRoots};
 use super::upstream::{
     Caller, Expected, Listing, Owner, Target, Upstream, UpstreamError, UpstreamQuestion,
 };
+use crate::config::process::Started;
 use crate::faults;
 use crate::model::cancel::CancelToken;
 use crate::server::base::escape::SafeLine;
-use crate::server::peers::{Programs, Started};
+use crate::server::peers::Programs;
 use crate::server::protocol::PEER_KEY;
 use crate::server::session::dispatch::Event;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{DEFAULT_BUDGET, Tool};
 use crate::server::{protocol::external_tools, tools::MoreTools};
 use crate::server::{
-    tools::{Outcome, Reply, Tools, complete},
+    tools::arguments::complete,
+    tools::{Outcome, Reply, Tools},
     workspace::{host::Host, metrics::ProgressReport},
 };
 use answers::Answered;

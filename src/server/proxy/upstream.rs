@@ -18,8 +18,8 @@ mod result;
 mod target;
 mod wire;
 
+use crate::config::process::{ChildProcess, Started};
 use crate::model::cancel::CancelToken;
-use crate::server::peers::{ChildProcess, Started};
 use serde_json::{Value, json};
 use std::io;
 use std::process::Command;

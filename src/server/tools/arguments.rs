@@ -1,6 +1,7 @@
 //! Validation of a call's arguments against the tool's parameter table. An error is one sentence
 //! with the correction.
 
+pub(in crate::server) mod complete;
 pub(in crate::server) mod paths;
 
 use crate::server::base::escape::SafeLine;
@@ -130,7 +131,7 @@ impl Arguments {
         let is_free = |parameter: &&Parameter| match parameter.shape {
             Shape::Text { .. } => parameter.name != "root",
             Shape::Texts { words, .. } => words().is_empty(),
-            Shape::Word(_) | Shape::Integer { .. } | Shape::Flag => false,
+            Shape::Word(_) | Shape::Document { .. } | Shape::Integer { .. } | Shape::Flag => false,
         };
         let free = tool.parameters().filter(is_free);
         free.flat_map(|parameter| {
@@ -149,8 +150,10 @@ impl Arguments {
 /// clients send these, and they are unambiguous.
 fn read(parameter: &Parameter, value: Value) -> Result<Argument, String> {
     match (parameter.shape, value) {
-        (Shape::Text { most }, Value::String(text)) => bounded(text, most).map(Argument::Text),
-        (Shape::Text { .. }, _) => Err("must be a string".to_owned()),
+        (Shape::Text { most } | Shape::Document { most }, Value::String(text)) => {
+            bounded(text, most).map(Argument::Text)
+        }
+        (Shape::Text { .. } | Shape::Document { .. }, _) => Err("must be a string".to_owned()),
         (Shape::Word(words), Value::String(word)) if words.contains(&word.as_str()) => {
             Ok(Argument::Text(word))
         }

@@ -18,13 +18,9 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[
-        Parameter::new(
-            "pattern",
-            Shape::Text { most: 4000 },
-            "Text, or a regular expression with `regex`",
-        )
-        .required()
-        .also(&["query", "q", "text", "expression"]),
+        Parameter::new("pattern", Shape::Text { most: 4000 }, "Text or, with `regex`, a pattern")
+            .required()
+            .also(&["query", "q", "text", "expression"]),
         Parameter::new("regex", Shape::Flag, "Default false").also(&["is_regex"]),
         Parameter::new("ignore_case", Shape::Flag, "Default false")
             .also(&["case_insensitive", "i"]),

@@ -13,7 +13,7 @@ use crate::server::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "outline",
-    title: "Outline a file or directory",
+    title: "Outline",
     about: "List the symbols of a file as a tree with signatures and lines, or the files of a \
             directory with their main symbols.",
     class: Class::Query,

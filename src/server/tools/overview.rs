@@ -12,7 +12,7 @@ use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 
 pub(in crate::server) static TOOL: Tool = Tool {
     name: "overview",
-    title: "Overview of the repository",
+    title: "Overview",
     about: "The architecture of the repository or a directory: languages, modules and what they \
             depend on, entry points, \
             most used symbols, cycles. Use when the code is new to you.",

@@ -10,23 +10,24 @@ use serde_json::Value;
 pub const INSTRUCTIONS: &str = "Code graph of this repository, checked against the files: \
                                 definitions, calls, every reference. \
                                 Ask it before reading or grepping. Start with `explore` (words or \
-                                names: source, connections, tests in one answer). \
+                                names: source, connections, tests). \
                                 `search` finds symbols, `show` prints source, `outline` lists a \
-                                file or directory, `trace` gives callers, callees or the path \
-                                between \
-                                two symbols, `references` every use before a change, `overview` \
+                                file or directory, `trace` gives callers, callees or a path, \
+                                `references` every use, `impact` what a change breaks and which \
+                                tests to run, `overview` \
                                 the architecture, `grep` text with the symbol around it. \
                                 Name symbols `name`, `Class.method` or `path::name`. Counts are \
                                 exact; certain and possible uses are apart. More room: `budget`.";
 
 /// Tools, in listing order.
-pub static TOOLS: [&Tool; 10] = [
+pub static TOOLS: [&Tool; 11] = [
     &tools::explore::TOOL,
     &tools::search::TOOL,
     &tools::show::TOOL,
     &tools::outline::TOOL,
     &tools::trace::TOOL,
     &tools::references::TOOL,
+    &tools::impact::TOOL,
     &tools::overview::TOOL,
     &tools::grep::TOOL,
     &tools::sql::TOOL,

@@ -61,6 +61,11 @@ pub enum Shape {
         /// Maximum length in bytes.
         most: usize,
     },
+    /// String; on a command line the file that has it, or `-` for standard input.
+    Document {
+        /// Maximum length in bytes.
+        most: usize,
+    },
     /// One of these words.
     Word(&'static [&'static str]),
     /// List of strings.
@@ -91,17 +96,22 @@ pub(in crate::server) const QUERY_DEADLINE: Duration = Duration::from_secs(10);
 pub(super) const HEAVY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Parameters of every tool.
-static COMMON: [Parameter; 2] =
-    [
-        Parameter::new(
-            "budget",
-            Shape::Integer { least: 100, most: MAX_BUDGET },
-            "Tokens for the answer, default 2000, at most 10000",
-        )
-        .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
-        Parameter::new("root", Shape::Text { most: 1024 }, "Another repository's directory")
-            .also(&["repo", "repository", "project", "repo_path", "cwd", "workspace"]),
-    ];
+static COMMON: [Parameter; 2] = [
+    Parameter::new(
+        "budget",
+        Shape::Integer { least: 100, most: MAX_BUDGET },
+        "Tokens, default 2000, at most 10000",
+    )
+    .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
+    Parameter::new("root", Shape::Text { most: 1024 }, "Another repository").also(&[
+        "repo",
+        "repository",
+        "project",
+        "repo_path",
+        "cwd",
+        "workspace",
+    ]),
+];
 
 impl Parameter {
     /// Optional parameter.
@@ -134,7 +144,7 @@ impl Parameter {
 
     fn schema(&self) -> Value {
         let mut schema = match self.shape {
-            Shape::Text { .. } => json!({"type": "string"}),
+            Shape::Text { .. } | Shape::Document { .. } => json!({"type": "string"}),
             Shape::Word(words) => json!({"type": "string", "enum": words}),
             Shape::Texts { .. } => json!({"type": "array", "items": {"type": "string"}}),
             Shape::Integer { .. } => json!({"type": "integer"}),
@@ -171,7 +181,8 @@ impl Tool {
             "title": self.title,
             "description": self.about,
             "inputSchema": schema,
-            "annotations": {"readOnlyHint": true, "idempotentHint": true, "openWorldHint": false},
+            // `idempotentHint` has no meaning for what is read-only.
+            "annotations": {"readOnlyHint": true, "openWorldHint": false},
         });
         if let Some(output) = self.output {
             listing["outputSchema"] = output();

@@ -27,14 +27,10 @@ pub(in crate::server) static TOOL: Tool = Tool {
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     own: &[
-        Parameter::new(
-            "symbol",
-            Shape::Texts { most: 1024, words: Vec::new },
-            "Where to start; one or more",
-        )
-        .with_paths()
-        .required()
-        .also(&["name", "from", "function", "symbol_name", "query", "target", "symbols"]),
+        Parameter::new("symbol", Shape::Texts { most: 1024, words: Vec::new }, "One or more")
+            .with_paths()
+            .required()
+            .also(&["name", "from", "function", "symbol_name", "query", "target", "symbols"]),
         Parameter::new("direction", Shape::Word(&["callers", "callees"]), "Default callers"),
         Parameter::new("to", Shape::Text { most: 1024 }, "Find the path to this symbol")
             .with_paths()

@@ -47,6 +47,7 @@ fn t36_nothing_hostile_passes_through_any_tool() {
         ("outline", json!({"path": "hostile.py"})),
         ("trace", json!({"symbol": "target"})),
         ("references", json!({"symbol": "target", "certainty": "textual"})),
+        ("impact", json!({"symbol": "target"})),
         ("overview", json!({})),
         ("status", json!({})),
         (

@@ -5,6 +5,7 @@ mod broken;
 
 use super::wire::Wire;
 use super::{Caller, Owner, UpstreamQuestion};
+use crate::config::process::ChildProcess;
 use crate::faults::{self, Fault, planted};
 use crate::server::base::escape::SafeLine;
 use crate::server::jsonrpc::framing::Piece;
@@ -12,7 +13,6 @@ use crate::server::jsonrpc::message::{
     self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError,
 };
 use crate::server::jsonrpc::requests;
-use crate::server::peers::ChildProcess;
 use crate::server::protocol::{CAPABILITIES_KEY, PEER_KEY, STATELESS, VERSION_KEY};
 use crate::server::tools::Outcome;
 use crate::server::transport::reader::Input;

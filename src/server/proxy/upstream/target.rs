@@ -2,8 +2,8 @@
 
 use super::wire::{NoWire, Wire, wire_of};
 use super::{Expected, Owner, http};
+use crate::config::process::{EndPatience, Started};
 use crate::faults;
-use crate::server::peers::{EndPatience, Started};
 use crate::server::runtime::BearerToken;
 use crate::server::transport::Stream;
 use hyper::Uri;

@@ -1,6 +1,6 @@
 //! Open transport before the handshake: two byte streams, or the reason for a failure.
 
-use crate::server::peers::ChildProcess;
+use crate::config::process::ChildProcess;
 use crate::server::transport::Stream;
 use std::io;
 use std::net::Shutdown;

@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Maximum size of the kept end of standard error, in bytes.
-pub(in crate::server) const TAIL_BYTES: usize = 16 << 10;
+pub(crate) const TAIL_BYTES: usize = 16 << 10;
 /// Timeout after SIGKILL, before reaping is left to a background thread.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 

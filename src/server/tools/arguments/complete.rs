@@ -3,13 +3,13 @@
 
 mod text;
 
-use super::{Handler, QueryContext};
 use crate::query::complete::Wanted;
 use crate::query::{self, CompleteParams, QueryError};
 use crate::server::answers::Answer;
 use crate::server::jsonrpc::admission::Class;
 use crate::server::tools::arguments::Arguments;
 use crate::server::tools::tool::{CONTROL_DEADLINE, Parameter, Shape, Tool};
+use crate::server::tools::{Handler, QueryContext};
 
 /// Maximum number of completions in one response, from the protocol.
 const MAX_VALUES: usize = 100;

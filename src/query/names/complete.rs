@@ -4,9 +4,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{QueryError, Total, names};
 use crate::model::cancel::CancelToken;
 use crate::query::graph::lookup::Lookup;
+use crate::query::{QueryError, Total, names};
 use crate::store::{FileKey, KeyOrder, NameKey, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 
 /// Maximum number of names scanned; beyond it the total is a lower bound.

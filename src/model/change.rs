@@ -1,0 +1,160 @@
+//! Change of a repository: files, changed lines, and the symbols of both sides. The boundary
+//! between `history`, which reads changes, and `query`, which follows them.
+
+use std::collections::BTreeMap;
+
+use super::words::Term;
+use super::{Position, RepoPath, SymbolKind, Visibility};
+
+/// Change between two states of the files.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Change {
+    /// The two states in words: `working tree against HEAD`.
+    pub between: String,
+    /// True if the new side is another state of the files than the index has.
+    pub is_elsewhere: bool,
+    /// Changed files, by path.
+    pub files: Vec<ChangedFile>,
+    /// Number of changed files beyond the limit, which are left out.
+    pub more_files: u64,
+}
+
+/// Changed file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChangedFile {
+    /// Path before; `None` for an added file.
+    pub old: Option<RepoPath>,
+    /// Path after; `None` for a removed file.
+    pub new: Option<RepoPath>,
+    /// Numbers of added and removed lines.
+    pub lines: (u32, u32),
+    /// Changed symbols, by position.
+    pub symbols: Vec<ChangedSymbol>,
+    /// First changed line outside of all symbols, if any: of the new side, or the old one if the
+    /// file is removed.
+    pub outside: Option<u32>,
+    /// Why the symbols of a side are not known; `None` if they are.
+    pub unread: Option<&'static str>,
+    /// Terms of the changed lines, each once.
+    pub terms: Vec<Term>,
+}
+
+impl ChangedFile {
+    /// Path after the change, or before if the file is removed.
+    pub fn path(&self) -> &RepoPath {
+        self.new.as_ref().or(self.old.as_ref()).expect("a changed file has a path on one side")
+    }
+}
+
+/// Changed symbol: one side, or both.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChangedSymbol {
+    /// What happened to it.
+    pub kind: ChangeKind,
+    /// Before; `None` if it was added.
+    pub old: Option<SymbolSide>,
+    /// After; `None` if it was removed.
+    pub new: Option<SymbolSide>,
+}
+
+impl ChangedSymbol {
+    /// The side after the change, or that before if it was removed.
+    pub fn side(&self) -> &SymbolSide {
+        self.new.as_ref().or(self.old.as_ref()).expect("a changed symbol has a side")
+    }
+}
+
+/// What happened to a symbol.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ChangeKind {
+    /// It is gone.
+    Removed,
+    /// It has another name.
+    Renamed,
+    /// It is in another file or another symbol.
+    Moved,
+    /// Its header differs: parameters, types, bases, visibility.
+    Signature,
+    /// Its text differs below the header.
+    Body,
+    /// It is new.
+    Added,
+}
+
+impl ChangeKind {
+    /// Word for answers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Removed => "removed",
+            Self::Renamed => "renamed",
+            Self::Moved => "moved",
+            Self::Signature => "signature",
+            Self::Body => "body",
+            Self::Added => "added",
+        }
+    }
+}
+
+/// Symbol on one side of a change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SymbolSide {
+    /// File.
+    pub path: RepoPath,
+    /// Unqualified name.
+    pub name: String,
+    /// Names of the enclosing symbols, joined by dots; empty at the top level.
+    pub container: String,
+    /// Kind.
+    pub kind: SymbolKind,
+    /// Visibility.
+    pub visibility: Visibility,
+    /// Position of the name.
+    pub name_at: Position,
+    /// First and last line.
+    pub lines: (u32, u32),
+    /// Header on one line.
+    pub signature: String,
+    /// Minimum and maximum number of arguments; the maximum is `u16::MAX` if unbounded.
+    pub arity: (u16, u16),
+    /// Names of the parameters, without a receiver.
+    pub parameters: Vec<String>,
+    /// True if other names of arguments than those of the parameters are accepted.
+    pub takes_any_name: bool,
+}
+
+impl SymbolSide {
+    /// `Container.name`.
+    pub fn qualified_name(&self) -> String {
+        if self.container.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{}.{}", self.container, self.name)
+        }
+    }
+}
+
+/// Arguments of a call as written.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CallShape {
+    /// Number of arguments without a name.
+    pub positional: u16,
+    /// Names of arguments that have one.
+    pub named: Vec<String>,
+    /// True if there may be more: arguments are spread, or the callable is named without a call.
+    pub is_open: bool,
+}
+
+/// Calls of a file by the position of the name that is called.
+pub type CallShapes = BTreeMap<Position, CallShape>;
+
+/// Files that changed in the same commits as the changed ones.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Together {
+    /// For each file, the share of the commits of a changed file that it was part of, in
+    /// thousandths: the greatest of all changed files.
+    pub shares: BTreeMap<RepoPath, u32>,
+    /// Number of commits read.
+    pub commits: u64,
+    /// What limits the history: it is shallow, or was not read to its beginning. Empty if whole.
+    pub limit: &'static str,
+}

@@ -1,0 +1,161 @@
+//! Test cases: which symbols are tests, what sets them up, and which of them a reached symbol
+//! stands before.
+
+use std::collections::hash_map::Entry;
+
+use rustc_hash::FxHashMap;
+
+use crate::grammar;
+use crate::model::facts::flags;
+use crate::model::{SiteKind, SymbolKind};
+use crate::query::QueryError;
+use crate::query::graph::lookup::Lookup;
+use crate::store::{FileKey, FileRow, SymbolKey, SymbolRow};
+
+/// Test file with its symbols.
+pub(super) struct TestFile {
+    pub(super) row: FileRow,
+    pub(super) symbols: Vec<SymbolRow>,
+    /// Positions of the test cases among the symbols.
+    pub(super) cases: Vec<usize>,
+}
+
+impl TestFile {
+    /// Reads a file; its cases may be none.
+    pub(super) fn read(lookup: &Lookup<'_>, file: FileKey) -> Result<Self, QueryError> {
+        let row = FileRow::clone(&*lookup.file(file)?);
+        let symbols = lookup.snapshot.symbols_of(&row)?;
+        let markers = grammar::by_name(lookup.language(row.language))
+            .map(|language| &language.manifest.tests);
+        let prefixes = markers.map_or(&[][..], |markers| &markers.function_prefixes);
+        let set_up = markers.map_or(&[][..], |markers| &markers.set_up);
+        let is_test = |symbol: SymbolKey| {
+            let at = position(&row, symbol);
+            at.is_some_and(|at| symbols[at].flags & flags::TEST != 0)
+        };
+        let lines = if set_up.is_empty() { Vec::new() } else { decorated(lookup, &row, set_up)? };
+        let mut has_inner = vec![false; symbols.len()];
+        for symbol in symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Test) {
+            if let Some(at) = symbol.container.and_then(|outer| position(&row, outer)) {
+                has_inner[at] = true;
+            }
+        }
+        let cases = (0..symbols.len())
+            .filter(|&at| !has_inner[at])
+            .filter(|&at| {
+                let symbol = &symbols[at];
+                let is_inside_tests = symbol.container.is_some_and(is_test);
+                let header = symbol.extent.start.line..=symbol.name_at.line;
+                let is_set_up = is_inside_tests || lines.iter().any(|line| header.contains(line));
+                is_case(symbol, prefixes, is_set_up)
+            })
+            .collect();
+        Ok(Self { row, symbols, cases })
+    }
+
+    /// Position of a symbol of this file.
+    pub(super) fn position(&self, symbol: SymbolKey) -> Option<usize> {
+        position(&self.row, symbol)
+    }
+
+    /// True if a symbol is inside of another one.
+    pub(super) fn is_inside(&self, at: usize, outer: SymbolKey) -> bool {
+        let mut next = self.symbols[at].container;
+        for _ in 0..50 {
+            match next {
+                Some(key) if key == outer => return true,
+                Some(key) => {
+                    next = self.position(key).and_then(|at| self.symbols[at].container);
+                }
+                None => return false,
+            }
+        }
+        false
+    }
+}
+
+fn position(file: &FileRow, symbol: SymbolKey) -> Option<usize> {
+    let at = symbol.0.checked_sub(file.first_symbol)?;
+    (at < file.symbols).then_some(at as usize)
+}
+
+/// Lines of the decorators of these names.
+fn decorated(
+    lookup: &Lookup<'_>,
+    file: &FileRow,
+    names: &[String],
+) -> Result<Vec<u32>, QueryError> {
+    let mut lines = Vec::new();
+    for site in lookup.snapshot.sites_of(file)? {
+        if site.kind == SiteKind::Decorate {
+            let name = lookup.name(site.name)?;
+            if names.iter().any(|known| **known == *name) {
+                lines.push(site.at.line);
+            }
+        }
+    }
+    Ok(lines)
+}
+
+/// True for a test that a runner runs by itself. Where the language knows tests by their names, one
+/// of another name is a test only if it is marked itself and sets nothing up.
+fn is_case(symbol: &SymbolRow, prefixes: &[String], is_set_up: bool) -> bool {
+    if symbol.kind == SymbolKind::Test {
+        return true;
+    }
+    let is_marked = symbol.flags & flags::TEST != 0
+        && symbol.flags & flags::DECLARATION == 0
+        && symbol.kind.is_callable()
+        && symbol.kind != SymbolKind::Constructor;
+    is_marked
+        && (prefixes.is_empty()
+            || !is_set_up
+            || prefixes.iter().any(|prefix| symbol.name_text.starts_with(prefix.as_str())))
+}
+
+/// True if a parameter of a header has this name.
+pub(super) fn has_parameter(signature: &str, name: &str) -> bool {
+    let Some((_, parameters)) = signature.split_once('(') else { return false };
+    let parameters = parameters.rsplit_once(')').map_or(parameters, |(inner, _)| inner);
+    parameters.split(',').any(|parameter| {
+        let parameter = parameter.trim();
+        let end = parameter.find([':', '=', ' ']).unwrap_or(parameter.len());
+        parameter[..end] == *name
+    })
+}
+
+/// Test files by key, read once.
+#[derive(Default)]
+pub(super) struct TestFiles {
+    files: FxHashMap<FileKey, TestFile>,
+}
+
+impl TestFiles {
+    /// The file; read on first use.
+    pub(super) fn get(
+        &mut self,
+        lookup: &Lookup<'_>,
+        file: FileKey,
+    ) -> Result<&TestFile, QueryError> {
+        Ok(match self.files.entry(file) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(place) => place.insert(TestFile::read(lookup, file)?),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_parameter;
+
+    #[test]
+    fn a_fixture_is_a_parameter_by_name() {
+        for signature in
+            ["def test_a(client)", "def test_a(self, client: Client = None, x=1) -> None"]
+        {
+            assert!(has_parameter(signature, "client"), "{signature}");
+        }
+        assert!(!has_parameter("def test_a(clients, my_client)", "client"));
+        assert!(!has_parameter("test", "client"));
+    }
+}

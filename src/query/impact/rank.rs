@@ -1,0 +1,272 @@
+//! Evidence that a test exercises a change, and its weight.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::dependents::Way;
+use crate::model::words::{Term, parts, runs, stem, term, terms_of};
+
+/// Evidence about one test case.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Evidence {
+    /// The test itself is changed.
+    pub changed: bool,
+    /// Number of references to a changed symbol; 0 if none was found.
+    pub distance: u32,
+    /// True if all of them are calls.
+    pub by_calls: bool,
+    /// Number of imports from its file to a changed one, if at most two; 0 otherwise.
+    pub imports: u32,
+    /// Likeness of the names of its file and of a changed one.
+    pub alike: f32,
+    /// Share of the commits of a changed file in which its file changed as well.
+    pub together: f32,
+    /// Share of the words of the changed lines that its body has, rare ones first.
+    pub lines: f32,
+    /// The same of the words in the names of changed symbols.
+    pub names: f32,
+    /// The same words in its own name.
+    pub title: f32,
+    /// It may lead to a changed symbol: nothing is known about a use of that name.
+    pub possible: bool,
+}
+
+/// Class of a test: the strongest evidence about it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TestClass {
+    /// It is changed itself.
+    Changed,
+    /// It calls a changed symbol, through others or not.
+    Calls,
+    /// It refers to one in another way, or is set up by what does.
+    Uses,
+    /// Its file imports a changed one.
+    Imports,
+    /// Its file changed in the same commits.
+    Together,
+    /// Its file is named like a changed one.
+    Alike,
+    /// A use in it may be one of a changed symbol.
+    Possible,
+}
+
+impl TestClass {
+    /// Word for answers.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Changed => "changed",
+            Self::Calls => "calls",
+            Self::Uses => "uses",
+            Self::Imports => "imports",
+            Self::Together => "changed together",
+            Self::Alike => "named alike",
+            Self::Possible => "possible",
+        }
+    }
+}
+
+/// Weights of the evidence, rounded from those that `scripts/impact --weights` chooses.
+struct Weights {
+    changed: f32,
+    /// Of a direct reference; one more step multiplies it by `step`.
+    reached: f32,
+    step: f32,
+    /// Of a reference that is no call.
+    uses: f32,
+    imports: f32,
+    imports_second: f32,
+    alike: f32,
+    together: f32,
+    lines: f32,
+    names: f32,
+    title: f32,
+    possible: f32,
+}
+
+const WEIGHTS: Weights = Weights {
+    changed: 20.0,
+    reached: 3.6,
+    step: 0.75,
+    uses: 0.75,
+    imports: 1.5,
+    imports_second: 0.5,
+    alike: 2.5,
+    together: 2.0,
+    lines: 3.5,
+    names: 1.5,
+    title: 6.0,
+    possible: 0.5,
+};
+
+/// Least score of a test in an answer, unless that of the best one is low: then this share of it.
+const LEAST: f32 = 2.0;
+const LEAST_SHARE: f32 = 0.3;
+
+/// Least score of a test in an answer whose best test has this one.
+pub(super) fn least(best: f32) -> f32 {
+    LEAST.min(best * LEAST_SHARE)
+}
+
+/// Least likeness of file names that is evidence by itself.
+const ALIKE: f32 = 0.99;
+/// Least share of commits that is evidence by itself.
+const TOGETHER: f32 = 0.2;
+
+impl Evidence {
+    /// Weighted sum.
+    pub fn score(&self) -> f32 {
+        let w = &WEIGHTS;
+        let flag = |is: bool, weight: f32| if is { weight } else { 0.0 };
+        let reached = match self.distance {
+            0 => 0.0,
+            // A distance is at most that of the traversal.
+            far => w.reached * w.step.powi(i32::try_from(far - 1).unwrap_or(i32::MAX)),
+        };
+        flag(self.changed, w.changed)
+            + reached * if self.by_calls { 1.0 } else { w.uses }
+            + flag(self.imports == 1, w.imports)
+            + flag(self.imports == 2, w.imports_second)
+            + w.alike * self.alike
+            + w.together * self.together
+            + w.lines * self.lines
+            + w.names * self.names
+            + w.title * self.title
+            + flag(self.possible, w.possible)
+    }
+
+    /// Strongest evidence; none if there is nothing that would select the test.
+    pub fn class(&self) -> Option<TestClass> {
+        [
+            (self.changed, TestClass::Changed),
+            (self.distance > 0 && self.by_calls, TestClass::Calls),
+            (self.distance > 0, TestClass::Uses),
+            (self.imports == 1, TestClass::Imports),
+            (self.together >= TOGETHER, TestClass::Together),
+            (self.alike >= ALIKE, TestClass::Alike),
+            (self.possible, TestClass::Possible),
+        ]
+        .into_iter()
+        .find_map(|(is, class)| is.then_some(class))
+    }
+
+    /// Applies a way to a changed symbol, if it is shorter.
+    pub(super) fn reach(&mut self, distance: u32, way: Way, by_calls: bool) -> bool {
+        let is_shorter = self.distance == 0 || distance < self.distance;
+        if is_shorter {
+            self.distance = distance;
+            self.by_calls = by_calls && matches!(way, Way::Calls | Way::Overrides);
+        }
+        is_shorter
+    }
+}
+
+/// Words in the names of test files that say that they are tests.
+const TEST_WORDS: &str =
+    "test tests testing spec specs it unit unittest unittests case cases suite";
+
+/// Likeness of the paths of a test file and of a changed one: the share of the words of the test
+/// file's name that are in the other path, all of it only with a word of its file name.
+pub(super) fn likeness(test: &str, changed: &str) -> f32 {
+    let stem_of = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.split('.').next().unwrap_or(name).to_owned()
+    };
+    let marks: FxHashSet<Term> = terms_of(TEST_WORDS.as_bytes()).into_iter().collect();
+    let words = |text: &str| -> FxHashSet<Term> {
+        let mut found = FxHashSet::default();
+        for (_, run) in runs(text.as_bytes()) {
+            parts(run, |part| {
+                stem(part);
+                found.insert(term(part));
+            });
+        }
+        found.retain(|term| !marks.contains(term));
+        found
+    };
+    let (own, other_stem, other) =
+        (words(&stem_of(test)), words(&stem_of(changed)), words(changed));
+    if own.is_empty() {
+        return 0.0;
+    }
+    let shared = own.intersection(&other).count() as f32 / own.len() as f32;
+    // A file that represents its directory has no name of its own.
+    let is_named =
+        other_stem.is_empty() || stem_of(changed).starts_with('_') || stem_of(changed) == "index";
+    let has_stem = is_named || own.intersection(&other_stem).next().is_some();
+    if has_stem { shared } else { shared / 2.0 }
+}
+
+/// Weights of words by their rarity among the tests.
+pub(super) struct Rarity {
+    tests: f32,
+    found: FxHashMap<Term, u32>,
+}
+
+impl Rarity {
+    /// Counts the tests that have each term.
+    pub(super) fn of<'t>(tests: impl Iterator<Item = &'t FxHashSet<Term>>) -> Self {
+        let (mut count, mut found): (u32, FxHashMap<Term, u32>) = Default::default();
+        for terms in tests {
+            count += 1;
+            let mut terms: Vec<Term> = terms.iter().copied().collect();
+            terms.sort_unstable();
+            for term in terms {
+                *found.entry(term).or_default() += 1;
+            }
+        }
+        Self { tests: count as f32, found }
+    }
+
+    fn weight(&self, term: Term) -> f32 {
+        let with = self.found.get(&term).copied().unwrap_or(0) as f32;
+        ((self.tests + 1.0) / (with + 0.5)).ln().max(0.0)
+    }
+
+    /// Sum of the weights of the wanted terms that occur in any test.
+    pub(super) fn whole(&self, wanted: &FxHashSet<Term>) -> f32 {
+        let mut occurring: Vec<Term> =
+            wanted.iter().copied().filter(|term| self.found.contains_key(term)).collect();
+        occurring.sort_unstable();
+        occurring.into_iter().map(|term| self.weight(term)).sum()
+    }
+
+    /// Share of the weights of the wanted terms that a test has.
+    pub(super) fn share(&self, wanted: &FxHashSet<Term>, whole: f32, own: &FxHashSet<Term>) -> f32 {
+        if whole <= 0.0 {
+            return 0.0;
+        }
+        let mut shared: Vec<Term> = own.intersection(wanted).copied().collect();
+        shared.sort_unstable();
+        shared.into_iter().map(|term| self.weight(term)).sum::<f32>() / whole
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_tests_are_like_those_of_what_they_test() {
+        for (test, changed, least, most) in [
+            ("tests/test_http_response.py", "scrapy/http/response/__init__.py", 1.0, 1.0),
+            ("pkg/parse_test.go", "pkg/parse.go", 1.0, 1.0),
+            ("src/FooBarTest.x", "main/FooBar.x", 1.0, 1.0),
+            ("tests/test_http_request.py", "scrapy/http/response/text.py", 0.1, 0.4),
+            ("tests/test_utils.py", "scrapy/core/engine.py", 0.0, 0.0),
+            ("tests/tests.py", "scrapy/core/engine.py", 0.0, 0.0),
+        ] {
+            let found = likeness(test, changed);
+            assert!((least..=most).contains(&found), "{test} {changed} {found}");
+        }
+    }
+
+    #[test]
+    fn the_class_is_the_strongest_evidence() {
+        let mut evidence = Evidence { imports: 1, alike: 1.0, ..Evidence::default() };
+        assert_eq!(evidence.class(), Some(TestClass::Imports));
+        let before = evidence.score();
+        assert!(evidence.reach(2, Way::Calls, true) && !evidence.reach(3, Way::Uses, false));
+        assert_eq!(evidence.class(), Some(TestClass::Calls));
+        assert!(evidence.score() > before);
+        assert_eq!(Evidence { lines: 1.0, ..Evidence::default() }.class(), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! `impact`: what a change breaks, what depends on it, which tests to run.
+
+mod json;
+mod shell;
+mod text;
+
+use std::cell::RefCell;
+
+use super::{Handler, QueryContext};
+use crate::history::{self, Between, ChangeError, GitError};
+use crate::model::RepoPath;
+use crate::query::impact::{ImpactParams, ImpactResult};
+use crate::query::{self, QueryError};
+use crate::server::answers::Answer;
+use crate::server::jsonrpc::admission::Class;
+use crate::server::tools::arguments::Arguments;
+use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+
+pub(in crate::server) static TOOL: Tool = Tool {
+    name: "impact",
+    title: "Impact of a change",
+    about: "What a change breaks, what depends on it, which tests to run, best first.",
+    class: Class::Heavy,
+    deadline: HEAVY_DEADLINE,
+    own: &[
+        Parameter::new(
+            "symbol",
+            Shape::Texts { most: 1024, words: Vec::new },
+            "Symbols, REV or A..B; default: uncommitted changes",
+        )
+        .with_paths()
+        .also(&["name", "symbols", "change", "rev", "target", "query"]),
+        Parameter::new("staged", Shape::Flag, "Staged changes").also(&["cached"]),
+        Parameter::new("patch", Shape::Document { most: MAX_PATCH }, "Patch, already applied")
+            .also(&["diff"]),
+    ],
+    output: None,
+    handler: RUN,
+};
+
+/// Maximum size of a patch in a call.
+pub(in crate::server) const MAX_PATCH: usize = 4 << 20;
+
+const RUN: Handler = |arguments, context| run(arguments, context);
+
+/// Result with what could not be read.
+pub(in crate::server) struct Impact {
+    result: ImpactResult,
+}
+
+fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
+    let root = context.snapshot.meta().root.clone();
+    let names = arguments.texts("symbol");
+    let between = between(arguments, context, &root)?;
+    let change = match &between {
+        Some(between) => {
+            let files = context.files;
+            let read = |path: &RepoPath| files.read(path);
+            Some(history::change(&root, between, &read, context.cancel).map_err(refusal)?)
+        }
+        None => None,
+    };
+    let symbols = if between.is_some() { &[][..] } else { names };
+    let paths: Vec<RepoPath> = match &change {
+        Some(change) => {
+            let sides = change.files.iter().flat_map(|file| [&file.old, &file.new]);
+            sides.flatten().cloned().collect()
+        }
+        None => query::impact::paths_of(context.snapshot, symbols, context.cancel)?,
+    };
+    // Without git there is no history, which the answer reports.
+    let together =
+        history::together(&root, between.as_ref(), paths.into_iter(), context.cancel).ok();
+    let read = RefCell::new(0_usize);
+    let calls = |path: &RepoPath| {
+        *read.borrow_mut() += 1;
+        let text = context.files.read(path);
+        text.map(|text| history::calls(path, &text)).unwrap_or_default()
+    };
+    let params = ImpactParams {
+        symbols,
+        change: change.as_ref(),
+        together: together.as_ref(),
+        calls: Some(&calls),
+    };
+    let result = query::impact(context.snapshot, &params, context.cancel)?;
+    Ok(Box::new(Impact { result }))
+}
+
+/// The change that the arguments mean; none for symbols.
+fn between(
+    arguments: &Arguments,
+    context: &QueryContext<'_>,
+    root: &std::path::Path,
+) -> Result<Option<Between>, QueryError> {
+    let names = arguments.texts("symbol");
+    let patch = arguments.text("patch");
+    if usize::from(!names.is_empty())
+        + usize::from(arguments.flag("staged"))
+        + usize::from(patch.is_some())
+        > 1
+    {
+        let reason = "symbols or a revision, staged changes, or a patch: one of them".to_owned();
+        return Err(QueryError::InvalidParameter { parameter: "symbol", reason });
+    }
+    if let Some(patch) = patch {
+        return Ok(Some(Between::Patch(patch.as_bytes().to_vec())));
+    }
+    if arguments.flag("staged") {
+        return Ok(Some(Between::Staged));
+    }
+    let [name] = names else {
+        return Ok(names.is_empty().then_some(Between::WorkTree));
+    };
+    let is_range = name.contains("..") && !name.contains("../") && !name.contains('(');
+    if is_range {
+        return Ok(Some(Between::revision(name)));
+    }
+    match query::impact::paths_of(context.snapshot, names, context.cancel) {
+        Err(QueryError::NoSuchSymbol { .. })
+            if history::is_revision(root, name, context.cancel) =>
+        {
+            Ok(Some(Between::revision(name)))
+        }
+        // The question itself reports a name that is no symbol either.
+        _ => Ok(None),
+    }
+}
+
+fn refusal(error: ChangeError) -> QueryError {
+    match error {
+        ChangeError::Git(GitError::Cancelled) => QueryError::Cancelled,
+        ChangeError::Git(GitError::Missing | GitError::NoRepository(_)) => QueryError::Change {
+            reason: format!("{error}; name symbols, or give a patch that the files have applied"),
+        },
+        ChangeError::Git(_) => QueryError::Change { reason: error.to_string() },
+        ChangeError::Patch(reason) => QueryError::InvalidParameter { parameter: "patch", reason },
+    }
+}
