@@ -1,23 +1,20 @@
 //! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest
 //! with those it extends, its grammar, and what is asked of every language without reading its
-//! manifest: its tier, and which files are in it. Also numbers for the code that makes facts and
-//! resolves them and for all code.
+//! manifest: its tier, and which files are in it.
 #![expect(
     clippy::disallowed_methods,
     reason = "the bans are for the program; this runs while it is built, and reads the manifests"
 )]
 
-#[path = "../src/grammar/inherit.rs"]
+#[expect(unreachable_pub, reason = "the library offers it")]
 mod inherit;
 
 use std::fmt::Write as _;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() {
-    let root =
-        PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("grammars");
+    let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     println!("cargo:rerun-if-changed={}", root.display());
     let mut folders: Vec<PathBuf> = fs::read_dir(&root)
         .expect("grammars/ is part of the package")
@@ -25,61 +22,16 @@ fn main() {
         .filter(|path| path.join("grammar.toml").is_file())
         .collect();
     folders.sort();
-    let groups = Groups::of_package(root.parent().expect("grammars/ is in the package"));
-    let mut table = String::from("static FOLDERS: &[Folder] = &[\n");
+    let groups = Groups::of_package(&root);
+    let mut table = String::from(
+        "/// Languages whose grammars are linked, by name.\npub static FOLDERS: &[Folder] = &[\n",
+    );
     for folder in &folders {
         add_language(&mut table, folder, &groups);
     }
     table.push_str("];\n");
-    writeln!(
-        table,
-        "pub(super) const RULES: u64 = {};",
-        rules(root.parent().expect("grammars/ is in the package"))
-    )
-    .expect("writing to a string cannot fail");
-    // Two programs of one version that were built from other sources tell each other apart by this.
-    let sources = folders
-        .iter()
-        .map(|folder| folder.join("grammar.toml"))
-        .chain([root.with_file_name("src")]);
-    println!("cargo:rustc-env=COGRAPH_BUILD={:016x}", hashed(sources.collect()));
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it")).join("languages.rs");
     fs::write(out, table).expect("the output folder is writable");
-}
-
-/// Stands for the code that makes facts and resolves them: a store that other code has made is not
-/// served.
-fn rules(package: &Path) -> u64 {
-    let modules = ["extract", "resolve", "grammar", "model"].iter();
-    hashed(
-        modules
-            .flat_map(|module| {
-                [package.join("src").join(module), package.join("src").join(format!("{module}.rs"))]
-            })
-            .collect(),
-    )
-}
-
-/// Stands for these files, and all that lie in these folders.
-fn hashed(mut waiting: Vec<PathBuf>) -> u64 {
-    let mut files = Vec::new();
-    while let Some(path) = waiting.pop() {
-        println!("cargo:rerun-if-changed={}", path.display());
-        match path.is_dir() {
-            true => waiting.extend(
-                fs::read_dir(&path)
-                    .expect("a folder of the package")
-                    .map(|entry| entry.expect("an entry").path()),
-            ),
-            false => files.push(path),
-        }
-    }
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    for path in files {
-        fs::read(&path).expect("a file of the package").hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 /// Cargo features that link grammars: name and crates of each.

@@ -1,5 +1,6 @@
-//! cograph, a code knowledge graph. ARCHITECTURE.md describes its design, formats and terms; this
-//! file is the code map: read the modules in its order.
+//! cograph, a code knowledge graph: the face of the program's crates, for its tests and for tools
+//! that are built on it. ARCHITECTURE.md describes the design, the formats and the terms; this file
+//! is the code map: read the crates in its order.
 //!
 //! Two one-way pipelines meet in the store.
 //!
@@ -10,9 +11,9 @@
 //! READ   line -> rpc -> tool -> query(snapshot, parameters) -> plain result -> reply -> line
 //! ```
 //!
-//! Invariants that hold across modules:
-//! - Imports go downwards only: `cli -> server -> {query, index, history, watch} -> {store,
-//!   resolve, extract, source} -> {grammar, config} -> model` (`tests/layering.rs`).
+//! Invariants that hold across crates:
+//! - A crate knows those below it only: `cli -> server -> {query, index, watch} -> {store, resolve,
+//!   extract, source} -> {grammar, config} -> model`. Manifests say which; the compiler holds it.
 //! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in
 //!   the result.
 //! - Exactly one function changes the contents of a store: `index::apply`. (`store::restamp`
@@ -21,23 +22,22 @@
 //! - Repository text is untrusted data: it reaches a reply only through the escaping types of
 //!   `server`.
 
-pub mod model;
+pub use cograph_model as model;
 
-mod faults;
+pub use cograph_config as config;
+pub use cograph_grammar as grammar;
 
-pub mod config;
-pub mod grammar;
+pub use cograph_extract as extract;
+pub use cograph_resolve as resolve;
+pub use cograph_source as source;
+pub use cograph_store as store;
 
-pub mod extract;
-pub mod resolve;
-pub mod source;
-pub mod store;
+pub use cograph_index as index;
+pub use cograph_query as query;
+pub use cograph_watch as watch;
 
-pub mod history;
-pub mod index;
-pub mod query;
-pub mod watch;
+pub use cograph_server as server;
 
-pub mod server;
+pub use cograph_cli as cli;
 
-pub mod cli;
+pub use cograph_version as version;

@@ -14,12 +14,12 @@ use clap::{Arg, ArgAction, ArgMatches, value_parser};
 use super::output::terminal::{self, Terminal};
 use super::output::to_stdout;
 use super::{RootArgument, Stop};
-use crate::cli::output::progress::Bar;
-use crate::config::{Config, FileRules};
-use crate::model::cancel::CancelToken;
-use crate::server::{
-    self, Form, Host, Outcome, Parameter, Patience, ProgressReport, Repositories, ServerState,
-    Shape, TOOLS, Tool,
+use crate::output::progress::Bar;
+use cograph_config::{Config, FileRules};
+use cograph_model::cancel::CancelToken;
+use cograph_server::{
+    self as server, Form, Host, Outcome, Parameter, Patience, ProgressReport, Repositories,
+    ServerState, Shape, TOOLS, Tool,
 };
 
 /// Timeout of waiting for an index: until the user interrupts.

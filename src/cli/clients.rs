@@ -9,8 +9,8 @@ mod toml;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::cli::output::json::quoted;
-use crate::config::{FileRules, User};
+use crate::output::json::quoted;
+use cograph_config::{FileRules, User};
 
 /// Name of this server in the configuration.
 pub(super) const NAME: &str = "cograph";

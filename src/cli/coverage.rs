@@ -6,13 +6,13 @@ use std::path::PathBuf;
 
 use super::Stop;
 use super::output::to_stdout;
-use crate::cli::output::json::Object;
-use crate::config::Config;
-use crate::extract::{self, Coverage};
-use crate::grammar;
-use crate::model::RepoPath;
-use crate::model::cancel::CancelToken;
-use crate::source::{self, Root};
+use crate::output::json::Object;
+use cograph_config::Config;
+use cograph_extract::{self as extract, Coverage};
+use cograph_grammar as grammar;
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_source::{self as source, Root};
 
 /// Prefix of a file that decides its language, in bytes.
 const HEAD: usize = 4096;
@@ -27,7 +27,7 @@ pub(super) struct CoverageArguments {
 pub(super) fn run(config: &Config, arguments: &CoverageArguments) -> Result<(), Stop> {
     let root = config.repository_at(&arguments.directory)?.root;
     let walk = source::walk(&root, config.limits.threads, &CancelToken::new())
-        .map_err(crate::index::IndexError::from)?;
+        .map_err(cograph_index::IndexError::from)?;
     let (place, neighbours) = (Root::new(&root), vec![0; grammar::count()]);
     for file in &walk.files {
         let head = source::read_head(&place, &file.path, HEAD).unwrap_or_default();

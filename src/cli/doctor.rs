@@ -10,10 +10,10 @@ use std::time::Duration;
 
 use super::output::{shown, to_stdout};
 use super::{RootArgument, Stop};
-use crate::cli::output::json::Object;
-use crate::config::{Config, ConfigError, User};
-use crate::index;
-use crate::server::one_line;
+use crate::output::json::Object;
+use cograph_config::{Config, ConfigError, User};
+use cograph_index as index;
+use cograph_server::one_line;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]

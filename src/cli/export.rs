@@ -6,13 +6,13 @@ use std::io::Write as _;
 
 use super::output::to_stdout;
 use super::{RootArgument, Stop, ask};
-use crate::cli::output::json::Object;
-use crate::config::Config;
-use crate::index::IndexError;
-use crate::model::facts::flags;
-use crate::model::{SiteKind, Span, SymbolKind, Verdict};
-use crate::server::Unavailable;
-use crate::store::{FileKey, FileRow, SiteRow, Snapshot, StoreError, SymbolKey, SymbolRow};
+use crate::output::json::Object;
+use cograph_config::Config;
+use cograph_index::IndexError;
+use cograph_model::facts::flags;
+use cograph_model::{SiteKind, Span, SymbolKind, Verdict};
+use cograph_server::Unavailable;
+use cograph_store::{FileKey, FileRow, SiteRow, Snapshot, StoreError, SymbolKey, SymbolRow};
 
 /// Subcommand.
 #[derive(Debug, clap::Subcommand)]

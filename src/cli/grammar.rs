@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 
 use super::Stop;
 use super::output::to_stdout;
-use crate::config::{Config, MANIFEST};
-use crate::extract::{self, Explained, Explanation};
-use crate::grammar;
-use crate::model::RepoPath;
-use crate::server::one_line;
-use crate::source::{self, Root};
+use cograph_config::{Config, MANIFEST};
+use cograph_extract::{self as extract, Explained, Explanation};
+use cograph_grammar as grammar;
+use cograph_model::RepoPath;
+use cograph_server::one_line;
+use cograph_source::{self as source, Root};
 
 /// Subcommand.
 #[derive(Debug, clap::Subcommand)]

@@ -11,18 +11,18 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::Stop;
 use super::output::{bytes, grouped, note, percent, shown, to_stdout};
-use crate::cli::output::json::Object;
-use crate::cli::output::progress::Display;
-use crate::config::{Config, WorkerCommand, enclosing_root, running_program};
-use crate::grammar;
-use crate::index::{
-    self, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool,
+use crate::output::json::Object;
+use crate::output::progress::Display;
+use cograph_config::{Config, WorkerCommand, enclosing_root, running_program};
+use cograph_grammar as grammar;
+use cograph_index::{
+    self as index, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool,
 };
-use crate::model::Verdict;
-use crate::model::cancel::CancelToken;
-use crate::server;
-use crate::store::{Location, Store};
-use crate::watch::Watch;
+use cograph_model::Verdict;
+use cograph_model::cancel::CancelToken;
+use cograph_server as server;
+use cograph_store::{Location, Store};
+use cograph_watch::Watch;
 
 /// Timeout of another process's writer lock.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(600);

@@ -15,9 +15,9 @@ use similar::TextDiff;
 use super::clients::{self, CLIENTS, Client, List, NAME, Scope, ServerEntry};
 use super::output::{note, shown, to_stdout};
 use super::{RootArgument, Stop};
-use crate::config::process::{Ended, run_command};
-use crate::config::{Config, ConfigError, User};
-use crate::server::for_terminal;
+use cograph_config::process::{Ended, run_command};
+use cograph_config::{Config, ConfigError, User};
+use cograph_server::for_terminal;
 use config_file::ConfigFile;
 
 /// Timeout of a client's own command.

@@ -1,8 +1,8 @@
 //! `cograph lsp`: serves an editor over stdio.
 
 use super::Stop;
-use crate::config::{Config, ConfigError};
-use crate::server::run_language_server;
+use cograph_config::{Config, ConfigError};
+use cograph_server::run_language_server;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]

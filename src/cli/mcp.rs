@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::serve::limits::LimitArguments;
 use super::{RootArgument, Stop, output, token};
-use crate::config::{
+use cograph_config::{
     Config, ConfigError, NamedTarget, NamedTargets, User, WorkerCommand, running_program, upstreams,
 };
-use crate::server::{
+use cograph_server::{
     BearerToken, Options, Passing, Target, Upstreams, run_federated, run_passing, run_stdio,
 };
 

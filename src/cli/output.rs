@@ -10,7 +10,7 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::Path;
 
 use super::Stop;
-use crate::server::{for_terminal, one_line};
+use cograph_server::{for_terminal, one_line};
 
 /// Lets `write` fill stdout, and flushes. A closed pipe is `Stop::Closed`.
 #[expect(

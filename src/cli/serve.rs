@@ -11,8 +11,8 @@ use super::token::TokenArgument;
 use limits::LimitArguments;
 
 use super::{RootArgument, Stop, output};
-use crate::config::{Config, ConfigError};
-use crate::server::{HttpListening, Listening, Options, ServeError, Web, serve};
+use cograph_config::{Config, ConfigError};
+use cograph_server::{HttpListening, Listening, Options, ServeError, Web, serve};
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -54,7 +54,7 @@ pub(super) fn run(
         (None, Err(_)) => return config.map(drop).map_err(Stop::from),
     };
     if arguments.detached {
-        crate::server::detach();
+        cograph_server::detach();
     }
     // Project variables of the environment belong to the starting process, not to the clients.
     let config = config.map(|config| Config { project_directory: None, ..config });

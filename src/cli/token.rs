@@ -4,8 +4,8 @@
 use std::path::{Path, PathBuf};
 
 use super::Stop;
-use crate::config::Config;
-use crate::server::BearerToken;
+use cograph_config::Config;
+use cograph_server::BearerToken;
 
 /// Error for an invalid token.
 pub(super) const TOO_SHORT: &str = "the token must have 16 visible characters or more";

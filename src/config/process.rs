@@ -4,7 +4,7 @@
 //! The process gets a process group, so that its descendants end with it. Its exit is observed with
 //! `WNOWAIT`: until it is reaped its pid cannot be reused, so a signal cannot hit another process.
 
-use crate::config::TOKEN_VARIABLE;
+use crate::TOKEN_VARIABLE;
 use parking_lot::{Condvar, Mutex};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read, Write};
@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// Maximum size of the kept end of standard error, in bytes.
-pub(crate) const TAIL_BYTES: usize = 16 << 10;
+pub const TAIL_BYTES: usize = 16 << 10;
 /// Timeout after SIGKILL, before reaping is left to a background thread.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 

@@ -1,34 +1,34 @@
 //! Application of the rule of a node: the choice among definitions, bindings, types, imports,
 //! macros and expressions.
 
-use crate::extract::bindings::conditions;
-use crate::extract::bindings::stated_types;
-use crate::extract::bindings::variables;
-use crate::extract::definitions;
-use crate::extract::definitions::callables;
-use crate::extract::definitions::constructions;
-use crate::extract::definitions::declarators;
-use crate::extract::definitions::decorators;
-use crate::extract::definitions::doc_types;
-use crate::extract::expressions::dispatch;
-use crate::extract::expressions::values;
-use crate::extract::facts::exports::Ambient;
-use crate::extract::imports::export;
-use crate::extract::imports::import;
-use crate::extract::macros::bodies;
-use crate::extract::types;
-use crate::extract::types::generics;
-use crate::extract::walk::children;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::surroundings;
-use crate::extract::walk::unruled;
-use crate::extract::walk::{READ, Usage, Walk, offset};
-use crate::grammar::Rule;
-use crate::model::facts::flags;
-use crate::model::facts::{
+use crate::bindings::conditions;
+use crate::bindings::stated_types;
+use crate::bindings::variables;
+use crate::definitions;
+use crate::definitions::callables;
+use crate::definitions::constructions;
+use crate::definitions::declarators;
+use crate::definitions::decorators;
+use crate::definitions::doc_types;
+use crate::expressions::dispatch;
+use crate::expressions::values;
+use crate::facts::exports::Ambient;
+use crate::imports::export;
+use crate::imports::import;
+use crate::macros::bodies;
+use crate::types;
+use crate::types::generics;
+use crate::walk::children;
+use crate::walk::rule_choice;
+use crate::walk::surroundings;
+use crate::walk::unruled;
+use crate::walk::{READ, Usage, Walk, offset};
+use cograph_grammar::Rule;
+use cograph_model::facts::flags;
+use cograph_model::facts::{
     BindingKind, Expr, ExprId, GIVEN, LocalSymbol, MAX_GIVEN, RESULT, ScopeId, ScopeKind,
 };
-use crate::model::{ProblemKind, SiteKind};
+use cograph_model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
 
 pub(super) fn visit_node<'t>(
@@ -147,7 +147,7 @@ fn documented<'t>(walk: &mut Walk<'t>, node: Node<'t>, value: ExprId) -> ExprId 
 fn pass<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
-    of: Option<&crate::grammar::Selector>,
+    of: Option<&cograph_grammar::Selector>,
     usage: Usage,
 ) -> ExprId {
     if let Some(only) = children::lone_child(node) {
@@ -177,7 +177,7 @@ fn pass<'t>(
 fn gives<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
-    args: Option<&'static crate::grammar::Selector>,
+    args: Option<&'static cograph_grammar::Selector>,
 ) -> ExprId {
     let (list, ..) = walk.arguments(args.and_then(|selector| selector.first(node)));
     let Some(callable) = walk.context.callable.named.get() else { return ExprId::NONE };
@@ -190,7 +190,7 @@ fn gives<'t>(
     ExprId::NONE
 }
 
-fn ambient<'t>(walk: &mut Walk<'t>, node: Node<'t>, global: &crate::grammar::Selector) -> ExprId {
+fn ambient<'t>(walk: &mut Walk<'t>, node: Node<'t>, global: &cograph_grammar::Selector) -> ExprId {
     let scopes = walk.facts.facts.scopes.len();
     let first = (walk.facts.facts.symbols.len(), walk.facts.facts.imports.len());
     let value = pass(walk, node, None, READ);
@@ -223,7 +223,7 @@ fn declared_result(walk: &mut Walk<'_>) -> ExprId {
 fn jump<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
-    of: Option<&crate::grammar::Selector>,
+    of: Option<&cograph_grammar::Selector>,
     returns: bool,
 ) -> ExprId {
     let value = match of {

@@ -8,8 +8,8 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use super::Limits;
-use crate::model::SkipReason;
-use crate::model::thread_use::{cpu_time, heap_bytes};
+use cograph_model::SkipReason;
+use cograph_model::thread_use::{cpu_time, heap_bytes};
 
 /// Allowance that grows with the size of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -18,8 +18,8 @@ pub(super) mod markup;
 pub(super) mod tokens;
 pub(super) mod words;
 
-use crate::grammar::Language;
-use crate::model::SiteKind;
+use cograph_grammar::Language;
+use cograph_model::SiteKind;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -177,8 +177,8 @@ mod tests {
     use super::*;
 
     fn language() -> &'static Language {
-        use crate::grammar::WordClass;
-        let languages = crate::grammar::all();
+        use cograph_grammar::WordClass;
+        let languages = cograph_grammar::all();
         let language = languages.iter().find(|language| {
             language.manifest.preprocessor.words.contains_key(&WordClass::Parameters)
         });

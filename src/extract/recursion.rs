@@ -2,26 +2,26 @@
 //! an expression has definitions, and these have types again. Every such step goes through this
 //! list, and all other calls go downwards.
 
-use crate::extract::apply;
-use crate::extract::bindings::conditions;
-use crate::extract::bindings::narrowing;
-use crate::extract::definitions;
-use crate::extract::definitions::declarator_chain;
-use crate::extract::definitions::doc_types;
-use crate::extract::definitions::parameters;
-use crate::extract::definitions::symbols;
-use crate::extract::expressions::construct;
-use crate::extract::expressions::exports;
-use crate::extract::expressions::literals;
-use crate::extract::expressions::paths;
-use crate::extract::expressions::values;
-use crate::extract::imports::export;
-use crate::extract::types;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::{Declared, Definition, READ, Usage, Walk};
-use crate::grammar::{Rule, Selector};
-use crate::model::facts::{ExprId, LocalSymbol, NameId, Run};
-use crate::model::{SymbolKind, Visibility};
+use crate::apply;
+use crate::bindings::conditions;
+use crate::bindings::narrowing;
+use crate::definitions;
+use crate::definitions::declarator_chain;
+use crate::definitions::doc_types;
+use crate::definitions::parameters;
+use crate::definitions::symbols;
+use crate::expressions::construct;
+use crate::expressions::exports;
+use crate::expressions::literals;
+use crate::expressions::paths;
+use crate::expressions::values;
+use crate::imports::export;
+use crate::types;
+use crate::walk::rule_choice;
+use crate::walk::{Declared, Definition, READ, Usage, Walk};
+use cograph_grammar::{Rule, Selector};
+use cograph_model::facts::{ExprId, LocalSymbol, NameId, Run};
+use cograph_model::{SymbolKind, Visibility};
 use tree_sitter::Node;
 
 impl<'t> Walk<'t> {

@@ -10,10 +10,10 @@ mod forms;
 mod lines;
 mod search;
 
-use crate::extract::budget::{Budget, Exhausted};
-use crate::extract::parse;
-use crate::extract::preprocess::{self, Cleared, Use};
-use crate::grammar::Language;
+use crate::budget::{Budget, Exhausted};
+use crate::parse;
+use crate::preprocess::{self, Cleared, Use};
+use cograph_grammar::Language;
 use errors::Errors;
 use lines::Lines;
 use std::borrow::Cow;

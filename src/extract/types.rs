@@ -4,15 +4,15 @@ mod compound;
 pub(super) mod generics;
 
 use super::walk::{READ, Usage, Walk};
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::grammar::{PathWord, Rule, Selector, TypeRule};
-use crate::model::facts::{Expr, ExprId, NameId, RECEIVER_TYPE, ScopeId, TYPE_GUARD};
-use crate::model::{ProblemKind, SiteKind};
+use crate::facts::builder::Builder;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use cograph_grammar::{PathWord, Rule, Selector, TypeRule};
+use cograph_model::facts::{Expr, ExprId, NameId, RECEIVER_TYPE, ScopeId, TYPE_GUARD};
+use cograph_model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
 
 /// Maximum length of a type in a string or comment, in bytes: each level of brackets is scanned

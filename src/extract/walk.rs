@@ -11,16 +11,16 @@ pub(super) mod texts;
 pub(super) mod unruled;
 
 use super::Limits;
-use crate::extract::facts::builder::Builder;
-use crate::extract::facts::exports::{self, Ambient, ExportList};
-use crate::extract::preprocess::Made;
-use crate::grammar::{Language, Rule, Tier};
-use crate::model::facts::{
+use crate::facts::builder::Builder;
+use crate::facts::exports::{self, Ambient, ExportList};
+use crate::preprocess::Made;
+use children::Lister;
+use cograph_grammar::{Language, Rule, Tier};
+use cograph_model::facts::{
     Binding, BindingKind, ExprId, FileFacts, ImportId, LocalSymbol, NameId, Run, ScopeId,
     ScopeKind, Site, SiteId,
 };
-use crate::model::{Position, ProblemKind, SiteKind};
-use children::Lister;
+use cograph_model::{Position, ProblemKind, SiteKind};
 pub(super) use context::{
     Callable, Context, Declared, Decorator, Definition, Embedded, Generated, Pending, QUOTES, READ,
     Surroundings, Usage, Wrapper,
@@ -240,7 +240,7 @@ impl<'t> Walk<'t> {
     pub(super) fn visit_selected(
         &mut self,
         node: Node<'t>,
-        selector: Option<&crate::grammar::Selector>,
+        selector: Option<&cograph_grammar::Selector>,
         usage: Usage,
     ) -> ExprId {
         match selector.and_then(|selector| selector.first(node)) {

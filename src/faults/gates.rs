@@ -23,7 +23,7 @@ struct Settings {
 }
 
 /// Reads the settings from the environment. Called once, before anything else.
-pub(crate) fn read(variable: impl Fn(&str) -> Option<OsString>) {
+pub fn read(variable: impl Fn(&str) -> Option<OsString>) {
     let text = |name| variable(name).and_then(|value| value.into_string().ok()).unwrap_or_default();
     let gate = |entry: &str| {
         let (name, value) = entry.split_once('=').unwrap_or((entry, ""));
@@ -35,17 +35,17 @@ pub(crate) fn read(variable: impl Fn(&str) -> Option<OsString>) {
 }
 
 /// True if the fault is injected.
-pub(crate) fn planted(fault: Fault) -> bool {
+pub fn planted(fault: Fault) -> bool {
     SETTINGS.get().is_some_and(|settings| settings.fault == Some(fault))
 }
 
 /// A call starts, before it opens a store.
-pub(crate) fn call_starts(tool: &str) {
+pub fn call_starts(tool: &str) {
     announce("call", tool);
 }
 
 /// A call has its store and starts to work.
-pub(crate) fn call_works(tool: &str) {
+pub fn call_works(tool: &str) {
     if gate("print", tool).is_some() {
         print();
     }
@@ -54,54 +54,54 @@ pub(crate) fn call_works(tool: &str) {
 }
 
 /// Before a store is opened.
-pub(crate) fn store_opens(root: &Path) {
+pub fn store_opens(root: &Path) {
     pass("open", &name(root));
 }
 
 /// Before a store is closed.
-pub(crate) fn store_closes(root: &Path) {
+pub fn store_closes(root: &Path) {
     pass("close", &name(root));
 }
 
 /// An index run has started.
-pub(crate) fn index_runs(root: &Path) {
+pub fn index_runs(root: &Path) {
     pass("index", &name(root));
 }
 
 /// Returns the answer of a tool, with the length that the test sets.
-pub(crate) fn answer(tool: &str, text: String) -> String {
+pub fn answer(tool: &str, text: String) -> String {
     let bytes = gate("answer", tool).and_then(|bytes| bytes.parse().ok());
     bytes.map_or(text, |bytes| "x".repeat(bytes))
 }
 
 /// Returns the deadline of a tool, or the earlier one that the test sets.
-pub(crate) fn deadline(tool: &str, set: Duration) -> Duration {
+pub fn deadline(tool: &str, set: Duration) -> Duration {
     let milliseconds = gate("deadline", tool).and_then(|milliseconds| milliseconds.parse().ok());
     milliseconds.map_or(set, Duration::from_millis)
 }
 
 /// Returns the uid of a socket's peer, or the one that the test sets.
-pub(crate) fn peer_uid(uid: u32) -> u32 {
+pub fn peer_uid(uid: u32) -> u32 {
     gate("peer-uid", "").and_then(|uid| uid.parse().ok()).unwrap_or(uid)
 }
 
 /// Returns the version of the program, or the one that the test sets.
-pub(crate) fn version() -> &'static str {
+pub fn version() -> &'static str {
     gate("version", "").unwrap_or(env!("CARGO_PKG_VERSION"))
 }
 
 /// Returns the fingerprint of the sources, or the one that the test sets.
-pub(crate) fn build() -> &'static str {
-    gate("build", "").unwrap_or(env!("COGRAPH_BUILD"))
+pub fn build(own: &'static str) -> &'static str {
+    gate("build", "").unwrap_or(own)
 }
 
 /// True if a tool is read-only: all are, except one that the test sets.
-pub(crate) fn only_reads(tool: &str) -> bool {
+pub fn only_reads(tool: &str) -> bool {
     gate("changes", tool).is_none()
 }
 
 /// Returns the wall clock, shifted by the number of seconds in the file that the test sets.
-pub(crate) fn wall_clock() -> Duration {
+pub fn wall_clock() -> Duration {
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let seconds: i64 = gate("clock", "").and_then(read_number).unwrap_or(0);
     let shift = Duration::from_secs(seconds.unsigned_abs());

@@ -1,9 +1,10 @@
 //! Checks for authors of manifests: whether a manifest fits its grammar, and the roles of node
 //! kinds. Reads no file.
 
+use super::parse;
 use super::table::{self, folders};
-use super::{inherit, parse};
-use crate::model::LanguageId;
+use cograph_grammars::merge;
+use cograph_model::LanguageId;
 use toml::{Table, Value};
 
 /// Result of a successful check.
@@ -21,7 +22,7 @@ pub struct Fits {
 /// Checks the text of a manifest after those that it extends, outermost first. The grammar is one
 /// linked into the program. Returns all errors, each with its line.
 pub fn check(texts: &[&str]) -> Result<Fits, Vec<String>> {
-    let merged = inherit::merge(texts).map_err(|error| vec![error])?;
+    let merged = merge(texts).map_err(|error| vec![error])?;
     let grammar = table::linked_grammar(&merged)?();
     let parsed = parse::parse(texts, &grammar)?;
     let rules = [
@@ -58,7 +59,7 @@ pub struct Roles(Table);
 impl Roles {
     /// Reads the roles of a language.
     pub fn of(language: LanguageId) -> Self {
-        let merged = inherit::merge(folders()[usize::from(language.0)].manifests);
+        let merged = merge(folders()[usize::from(language.0)].manifests);
         Self(merged.expect("the manifest was read when the program was built"))
     }
 
@@ -87,7 +88,7 @@ impl Roles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::names;
+    use crate::names;
 
     #[test]
     fn every_manifest_fits_and_gives_its_roles() {

@@ -1,8 +1,9 @@
 //! Language detection: by name, by extension, by the `#!` line, and by content for shared
 //! extensions.
 
-use super::table::{Folder, folders};
-use crate::model::{LanguageId, RepoPath};
+use super::table::folders;
+use cograph_grammars::Folder;
+use cograph_model::{LanguageId, RepoPath};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 

@@ -11,7 +11,7 @@ use serde::Deserialize;
     rename_all_fields = "kebab-case",
     deny_unknown_fields
 )]
-pub(crate) enum ImportForm {
+pub enum ImportForm {
     /// Modules by name. A child of `names` with an alias has the name in `aliased` and the alias in
     /// `alias`; without one the first segment is bound.
     Modules { names: Selector, alias: Option<Selector>, aliased: Option<Selector> },

@@ -10,12 +10,12 @@ pub(super) mod words;
 
 pub use comments::{Documentation, TestMarkers, TestRunner};
 pub use markup::{MarkMeaning, Markup};
-pub(crate) use repairs::Form;
+pub use repairs::Form;
 pub use repairs::Repairs;
 pub use values::Builtins;
 
-use super::tier::Tier;
-use crate::model::SymbolKind;
+use cograph_grammars::Tier;
+use cograph_model::SymbolKind;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 pub use values::MemberLookup;
@@ -196,13 +196,13 @@ pub struct Modules {
 
 impl Modules {
     /// True if files are modules that can declare names for all files.
-    pub(crate) fn has_global_scope(&self) -> bool {
+    pub fn has_global_scope(&self) -> bool {
         self.system == ModuleSystem::RelativePaths
     }
 
     /// True if a project, which is a directory with a project file, has imports that all its files
     /// see.
-    pub(crate) fn share_imports(&self) -> bool {
+    pub fn share_imports(&self) -> bool {
         self.system == ModuleSystem::DeclaredPackages && !self.project_files.is_empty()
     }
 }
@@ -430,7 +430,7 @@ pub struct GeneratedMember {
     /// Argument of the decorator with which none is made.
     pub off: Option<String>,
     /// Kind of the member.
-    #[serde(default = "method", deserialize_with = "crate::grammar::rule::parts::symbol_kind")]
+    #[serde(default = "method", deserialize_with = "crate::rule::parts::symbol_kind")]
     pub kind: SymbolKind,
     /// True for a method with one parameter, the new value of the field.
     #[serde(default)]

@@ -1,13 +1,13 @@
 //! Parser of manifests: sections, and rules by node kind. Errors have the line and a description.
 
-use super::inherit;
 use super::manifest::Manifest;
 use super::manifest::position::{line_in, line_of_section};
 use super::pattern::Pattern;
 use super::rule::Rule;
 use super::selector::{kind_ids, with_grammar};
 use super::type_rule::TypeRule;
-use crate::grammar::rule::case::Cases;
+use crate::rule::case::Cases;
+use cograph_grammars::merge;
 use serde::de::DeserializeOwned;
 
 /// Manifest with its rules by kind id.
@@ -25,7 +25,7 @@ pub(super) fn parse(
     texts: &[&str],
     grammar: &tree_sitter::Language,
 ) -> Result<Parsed, Vec<String>> {
-    let mut table = inherit::merge(texts).map_err(|error| vec![error])?;
+    let mut table = merge(texts).map_err(|error| vec![error])?;
     let mut errors = Vec::new();
     let mut section = |name: &str| match table.remove(name) {
         Some(toml::Value::Table(section)) => section,

@@ -11,7 +11,7 @@ use serde::Deserialize;
     rename_all_fields = "kebab-case",
     deny_unknown_fields
 )]
-pub(crate) enum Pattern {
+pub enum Pattern {
     /// Binds nothing.
     Skip {},
     /// Has the bindings of its child.
@@ -58,7 +58,7 @@ pub(crate) enum Pattern {
 /// Arguments that a rest parameter gathers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Gathers {
+pub enum Gathers {
     /// Positional arguments.
     Items,
     /// Named arguments.

@@ -105,52 +105,53 @@ impl WordClass {
 
 /// Set of word lists that contain a word: computed once for each word of a source.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct WordLists(u32);
+pub struct WordLists(u32);
 
+#[expect(missing_docs, reason = "each is the list of the word class of its name")]
 impl WordLists {
-    pub(crate) const LIST: Self = Self(1);
-    pub(crate) const TYPE: Self = Self(1 << 1);
-    pub(crate) const BLOCK: Self = Self(1 << 2);
-    pub(crate) const QUALIFIER: Self = Self(1 << 3);
-    pub(crate) const START: Self = Self(1 << 4);
-    pub(crate) const PARAMETER: Self = Self(1 << 5);
-    pub(crate) const NAME: Self = Self(1 << 6);
-    pub(crate) const BUILTIN: Self = Self(1 << 7);
-    pub(crate) const STATEMENT: Self = Self(1 << 8);
-    pub(crate) const CLAUSE: Self = Self(1 << 9);
-    pub(crate) const HEAD: Self = Self(1 << 10);
-    pub(crate) const ASSEMBLER: Self = Self(1 << 11);
-    pub(crate) const VALUE_TYPE: Self = Self(1 << 12);
+    pub const LIST: Self = Self(1);
+    pub const TYPE: Self = Self(1 << 1);
+    pub const BLOCK: Self = Self(1 << 2);
+    pub const QUALIFIER: Self = Self(1 << 3);
+    pub const START: Self = Self(1 << 4);
+    pub const PARAMETER: Self = Self(1 << 5);
+    pub const NAME: Self = Self(1 << 6);
+    pub const BUILTIN: Self = Self(1 << 7);
+    pub const STATEMENT: Self = Self(1 << 8);
+    pub const CLAUSE: Self = Self(1 << 9);
+    pub const HEAD: Self = Self(1 << 10);
+    pub const ASSEMBLER: Self = Self(1 << 11);
+    pub const VALUE_TYPE: Self = Self(1 << 12);
     pub(crate) const KEYWORD: Self = Self(1 << 13);
-    pub(crate) const IGNORED: Self = Self(1 << 16);
-    pub(crate) const MEMBER: Self = Self(1 << 15);
-    pub(crate) const ATTRIBUTE: Self = Self(1 << 14);
+    pub const IGNORED: Self = Self(1 << 16);
+    pub const MEMBER: Self = Self(1 << 15);
+    pub const ATTRIBUTE: Self = Self(1 << 14);
 
-    pub(crate) const OPERAND_TYPE: Self = Self(1 << 17);
+    pub const OPERAND_TYPE: Self = Self(1 << 17);
 
     /// True if the word is in one of `lists`.
-    pub(crate) fn is_in(self, lists: Self) -> bool {
+    pub fn is_in(self, lists: Self) -> bool {
         self.0 & lists.0 != 0
     }
 
-    pub(crate) const fn and(self, other: Self) -> Self {
+    pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
 
 impl Preprocessor {
     /// Returns the words of a class.
-    pub(crate) fn words_of(&self, class: WordClass) -> &[String] {
+    pub fn words_of(&self, class: WordClass) -> &[String] {
         self.words.get(&class).map_or(&[], Vec::as_slice)
     }
 
     /// True if the language has macros with values or arguments.
-    pub(crate) fn has_macros(&self) -> bool {
+    pub fn has_macros(&self) -> bool {
         self.words.keys().any(|class| *class != WordClass::Verbatim)
     }
 
     /// Returns the lists that contain a word.
-    pub(crate) fn lists_with(&self, word: &[u8]) -> WordLists {
+    pub fn lists_with(&self, word: &[u8]) -> WordLists {
         let lists = self.lists.get_or_init(|| {
             let classes = self.words.iter().map(|(class, words)| (words, class.list()));
             let mut lists = FxHashMap::<_, WordLists>::default();

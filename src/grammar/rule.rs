@@ -6,9 +6,9 @@ pub(super) mod parts;
 
 use super::Selector;
 use super::import_form::ImportForm;
-use crate::model::SymbolKind;
-use case::When;
-pub(crate) use parts::{BaseRule, Body, Listed, TokenWords, Yielded};
+pub use case::When;
+use cograph_model::SymbolKind;
+pub use parts::{BaseRule, Body, Listed, TokenWords, Yielded};
 use parts::{dot, function, namespace, optional_symbol_kind, symbol_kind, symbol_kinds};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
     rename_all_fields = "kebab-case",
     deny_unknown_fields
 )]
-pub(crate) enum Rule {
+pub enum Rule {
     /// Ignored with everything inside.
     Skip {},
     /// A role by more than the node kind: the first case that fits. Written as a list of rules.

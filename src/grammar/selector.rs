@@ -90,13 +90,13 @@ impl Side {
 
 /// Selector of a descendant of a node.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Selector {
+pub struct Selector {
     alternatives: SmallVec<[SmallVec<[Step; 1]>; 1]>,
 }
 
 impl Selector {
     /// Returns the first node that the selector selects.
-    pub(crate) fn first<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
+    pub fn first<'t>(&self, node: Node<'t>) -> Option<Node<'t>> {
         self.alternatives
             .iter()
             .find_map(|steps| steps.iter().try_fold(node, |node, step| step.first(node)))
@@ -104,7 +104,7 @@ impl Selector {
 
     /// Returns every child that the last step of the selector selects, in order. The cursor may be
     /// at any node of the same tree.
-    pub(crate) fn every<'t>(
+    pub fn every<'t>(
         &self,
         node: Node<'t>,
         cursor: &mut TreeCursor<'t>,

@@ -58,7 +58,7 @@ impl Roles {
 /// Returns the classification of each kind, by id.
 pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<u8> {
     let modifiers =
-        crate::grammar::manifest::words::modifier_tokens(&parsed.manifest, &parsed.tokens, grammar);
+        crate::manifest::words::modifier_tokens(&parsed.manifest, &parsed.tokens, grammar);
     let bit = |is: &bool, bit: u8| if *is { bit } else { 0 };
     let mut sorts: Vec<u8> = parsed
         .tokens

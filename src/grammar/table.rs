@@ -2,29 +2,10 @@
 //! file.
 
 use super::manifest::Manifest;
-use super::{Language, Tier, inherit, parse};
-use crate::model::LanguageId;
+use super::{Language, parse};
+use cograph_grammars::{FOLDERS, Folder, merge};
+use cograph_model::LanguageId;
 use std::sync::OnceLock;
-
-/// Row of a language: its manifest and grammar, and the properties needed without reading the
-/// manifest.
-#[derive(Clone, Copy)]
-pub(super) struct Folder {
-    pub(super) name: &'static str,
-    /// Manifest, after those that it extends.
-    pub(super) manifests: &'static [&'static str],
-    pub(super) grammar: fn() -> tree_sitter::Language,
-    pub(super) tier: Tier,
-    pub(super) extensions: &'static [&'static str],
-    pub(super) file_names: &'static [&'static str],
-    pub(super) interpreters: &'static [&'static str],
-    pub(super) shared_extensions: &'static [&'static str],
-    pub(super) markers: &'static [&'static str],
-    pub(super) project_files: &'static [&'static str],
-    pub(super) most_bytes: Option<u64>,
-}
-
-include!(concat!(env!("OUT_DIR"), "/languages.rs"));
 
 struct LanguageTable {
     folders: Vec<Folder>,
@@ -142,7 +123,7 @@ fn chain(name: &str, given: &[(String, String)]) -> Result<(Vec<String>, bool), 
 
 /// Makes the row of a given manifest. What it refers to stays until the process ends.
 fn made(name: &str, texts: &[&str]) -> Result<Folder, Vec<String>> {
-    let merged = inherit::merge(texts).map_err(|error| vec![error])?;
+    let merged = merge(texts).map_err(|error| vec![error])?;
     let grammar = linked_grammar(&merged)?;
     let Manifest { tier, detect, modules, .. } = parse::parse(texts, &grammar())?.manifest;
     Ok(Folder {
@@ -169,12 +150,12 @@ pub(super) fn linked_grammar(
         vec!["`grammar` must name the grammar, as in \"tree_sitter_x::LANGUAGE\"".to_owned()]
     })?;
     let row = FOLDERS.iter().find(|row| {
-        inherit::merge(row.manifests).ok().and_then(|merged| named(&merged)).as_ref() == Some(&name)
+        merge(row.manifests).ok().and_then(|merged| named(&merged)).as_ref() == Some(&name)
     });
     row.map(|row| row.grammar).ok_or_else(|| {
         vec![format!(
-            "this program is not linked with `{name}`: build it with the crate in Cargo.toml and \
-             the manifest in grammars/"
+            "this program is not linked with `{name}`: build it with the crate in \
+             grammars/Cargo.toml and the manifest beside it"
         )]
     })
 }

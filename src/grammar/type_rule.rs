@@ -11,7 +11,7 @@ use serde::Deserialize;
     rename_all_fields = "kebab-case",
     deny_unknown_fields
 )]
-pub(crate) enum TypeRule {
+pub enum TypeRule {
     /// An unknown type; nothing inside is visited.
     Skip {},
     /// The type of its child `of`, by default of the first named one; without such a child the

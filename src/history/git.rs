@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
-use crate::config::process::{ChildProcess, EndPatience, Ended, Started};
-use crate::model::cancel::CancelToken;
+use cograph_config::process::{ChildProcess, EndPatience, Ended, Started};
+use cograph_model::cancel::CancelToken;
 
 /// Maximum time of one command.
 pub const TIMEOUT: Duration = Duration::from_secs(20);

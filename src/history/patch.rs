@@ -1,6 +1,6 @@
 //! Patches in the unified format: files, hunks and their lines. Pure.
 
-use crate::model::RepoPath;
+use cograph_model::RepoPath;
 
 /// Maximum number of files of one patch that are read.
 pub const MAX_FILES: usize = 2_000;

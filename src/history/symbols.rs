@@ -3,12 +3,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::extract;
-use crate::grammar;
-use crate::model::change::{CallShape, CallShapes, ChangeKind, ChangedSymbol, SymbolSide};
-use crate::model::facts::{Expr, FileFacts, LocalSymbol, SPREAD_ARGUMENT, flags};
-use crate::model::words::{Term, terms_of};
-use crate::model::{RepoPath, SiteKind, SymbolKind};
+use cograph_extract as extract;
+use cograph_grammar as grammar;
+use cograph_model::change::{CallShape, CallShapes, ChangeKind, ChangedSymbol, SymbolSide};
+use cograph_model::facts::{Expr, FileFacts, LocalSymbol, SPREAD_ARGUMENT, flags};
+use cograph_model::words::{Term, terms_of};
+use cograph_model::{RepoPath, SiteKind, SymbolKind};
 
 /// Share of the words that the texts of a renamed or moved symbol have in common, in hundredths.
 const SAME_TEXT: usize = 60;

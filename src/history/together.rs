@@ -7,8 +7,8 @@ use std::time::Duration;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::git::{Git, GitError};
-use crate::model::RepoPath;
-use crate::model::change::Together;
+use cograph_model::RepoPath;
+use cograph_model::change::Together;
 
 /// Maximum number of commits read, from the newest.
 const MAX_COMMITS: &str = "3000";

@@ -12,13 +12,13 @@ use super::{
     ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, WorkerPool, apply, prepare,
     refresh,
 };
-use crate::config::{Limits, WorkerCommand};
-use crate::faults;
-use crate::index::slow_files::{self, SlowFiles};
-use crate::model::SkipReason;
-use crate::model::cancel::CancelToken;
-use crate::model::panics::guarded;
-use crate::store::{self, Dropped, Location, Snapshot, StoreError};
+use crate::slow_files::{self, SlowFiles};
+use cograph_config::{Limits, WorkerCommand};
+use cograph_faults as faults;
+use cograph_model::SkipReason;
+use cograph_model::cancel::CancelToken;
+use cograph_model::panics::guarded;
+use cograph_store::{self as store, Dropped, Location, Snapshot, StoreError};
 use failures::Failures;
 pub use failures::{FIRST_PAUSE, Failure, GREATEST_PAUSE};
 

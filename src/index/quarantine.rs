@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{RepoPath, SkipReason};
+use cograph_model::{RepoPath, SkipReason};
 
 /// Precautions of a build against files that may end the process.
 pub struct Caution {

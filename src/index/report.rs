@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::grammar;
-use crate::model::{LanguageId, SkipReason, Verdict};
-use crate::store::{FileKey, LanguageKey, Snapshot, StoreError};
+use cograph_grammar as grammar;
+use cograph_model::{LanguageId, SkipReason, Verdict};
+use cograph_store::{FileKey, LanguageKey, Snapshot, StoreError};
 
 /// Statistics of a repository.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

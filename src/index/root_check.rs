@@ -4,10 +4,10 @@
 
 use std::path::Path;
 
-use crate::config::{Config, ConfigError, Repository};
-use crate::grammar;
-use crate::source::Mounts;
-use crate::store::Location;
+use cograph_config::{Config, ConfigError, Repository};
+use cograph_grammar as grammar;
+use cograph_source::Mounts;
+use cograph_store::Location;
 
 /// Returns the repository unless it was selected by accident.
 pub fn check_implicit_root(

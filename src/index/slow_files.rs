@@ -6,10 +6,10 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 
 use super::{ChangeSet, IndexError, Run, newest};
-use crate::model::SkipReason;
-use crate::model::cancel::CancelToken;
-use crate::source::WalkedFile;
-use crate::store::{FileRow, Location, Snapshot, StoreError};
+use cograph_model::SkipReason;
+use cograph_model::cancel::CancelToken;
+use cograph_source::WalkedFile;
+use cograph_store::{FileRow, Location, Snapshot, StoreError};
 
 /// Files of one run.
 pub const FILES_PER_RUN: usize = 8;
@@ -69,8 +69,8 @@ pub(super) fn deferred(location: &Location, run: &Run) -> Result<Vec<WalkedFile>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RepoPath;
-    use crate::model::graph::FileStamp;
+    use cograph_model::RepoPath;
+    use cograph_model::graph::FileStamp;
     use std::path::Path;
 
     #[test]

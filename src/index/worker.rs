@@ -30,9 +30,9 @@ use self::message::{Message, Order, Work};
 use super::idle_cache::IdleCache;
 use super::progress::{Phase, Timing};
 use super::{ChangeSet, IndexError, Outcome, Run};
-use crate::config::{TOKEN_VARIABLE, WorkerCommand};
-use crate::faults::{Fault, planted};
-use crate::store::{Location, Published, Store};
+use cograph_config::{TOKEN_VARIABLE, WorkerCommand};
+use cograph_faults::{Fault, planted};
+use cograph_store::{Location, Published, Store};
 
 pub use process::serve_worker;
 pub use watchdog::{FILE_MEMORY, FILE_MEMORY_PER_BYTE, MEMORY_INTERVAL, UNWATCHED_MEMORY};

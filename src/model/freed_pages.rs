@@ -4,7 +4,7 @@ use tikv_jemalloc_ctl::{Access, AsName};
 
 /// Has the allocator return freed pages after a second instead of ten: what is freed and still
 /// resident counts towards a memory limit.
-pub(crate) fn give_back_soon() {
+pub fn give_back_soon() {
     const AFTER_MS: isize = 1_000;
     // <https://jemalloc.net/jemalloc.3.html#arenas.dirty_decay_ms>: of arenas yet to come, and of
     // the one of this thread. No effect with another allocator.

@@ -11,12 +11,12 @@ use rustc_hash::FxHashSet;
 use super::locate::{self, Located};
 use super::show::{Excerpt, excerpt};
 use super::{Certainty, QueryError, ReadFile, SymbolInfo, Tests, Total};
-use crate::model::SiteKind;
-use crate::model::cancel::CancelToken;
-use crate::query::graph::calls::{CallGraph, End, Neighbours, Unresolved};
-use crate::query::graph::filter::FileFilter;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileKey, Snapshot, SymbolKey, SymbolRow};
+use crate::graph::calls::{CallGraph, End, Neighbours, Unresolved};
+use crate::graph::filter::FileFilter;
+use crate::graph::lookup::Lookup;
+use cograph_model::SiteKind;
+use cograph_model::cancel::CancelToken;
+use cograph_store::{FileKey, Snapshot, SymbolKey, SymbolRow};
 
 /// Parameters of `explore`.
 #[derive(Clone, PartialEq, Eq, Debug)]

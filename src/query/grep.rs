@@ -11,11 +11,11 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish
 
 use super::show::is_stale;
 use super::{Content, QueryError, ReadFile, SymbolInfo, Total};
-use crate::model::cancel::CancelToken;
-use crate::model::{RepoPath, SkipReason};
-use crate::query::graph::filter::FileFilter;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileRow, Snapshot};
+use crate::graph::filter::FileFilter;
+use crate::graph::lookup::Lookup;
+use cograph_model::cancel::CancelToken;
+use cograph_model::{RepoPath, SkipReason};
+use cograph_store::{FileRow, Snapshot};
 
 /// Parameters of `grep`.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use crate::grammar;
-use crate::model::RepoPath;
-use crate::model::cancel::CancelToken;
-use crate::model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, Together};
-use crate::query::graph::lookup::Lookup;
-use crate::query::{Certainty, QueryError, SymbolInfo};
-use crate::store::Snapshot;
+use crate::graph::lookup::Lookup;
+use crate::{Certainty, QueryError, SymbolInfo};
 use breaks::Breaks;
 pub use breaks::MAX_CALL_FILES;
+use cograph_grammar as grammar;
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, Together};
+use cograph_store::Snapshot;
 pub use dependents::{MAX_DISTANCE, MAX_SYMBOLS, Way};
 pub use rank::{Evidence, TestClass};
 pub use runners::TestCommand;
@@ -206,7 +206,7 @@ pub fn paths_of(
     let lookup = Lookup::new(snapshot, cancel)?;
     let mut paths = Vec::new();
     for name in names {
-        for meaning in crate::query::names::meanings(&lookup, name)? {
+        for meaning in crate::names::meanings(&lookup, name)? {
             paths.push(lookup.place(meaning.symbol.file)?.path.clone());
         }
     }

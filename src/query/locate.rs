@@ -17,10 +17,10 @@ mod units;
 mod weight;
 
 use super::QueryError;
-use crate::model::words;
-use crate::query::graph::filter::FileFilter;
-use crate::query::graph::lookup::Lookup;
-use crate::store::SymbolHead;
+use crate::graph::filter::FileFilter;
+use crate::graph::lookup::Lookup;
+use cograph_model::words;
+use cograph_store::SymbolHead;
 use smallvec::SmallVec;
 
 /// Maximum number of files whose symbols are ranked for one question, best first.

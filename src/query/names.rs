@@ -15,12 +15,12 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::grammar::{self, Tier};
-use crate::model::facts::flags;
-use crate::model::{RelationKind, SymbolKind};
-use crate::query::graph::lookup::{Lookup, is_path_suffix};
-use crate::query::{QueryError, SymbolInfo};
-use crate::store::{FileKey, FileRow, NameEntry, NameKey, NameParts, SymbolKey, SymbolRow};
+use crate::graph::lookup::{Lookup, is_path_suffix};
+use crate::{QueryError, SymbolInfo};
+use cograph_grammar::{self as grammar, Tier};
+use cograph_model::facts::flags;
+use cograph_model::{RelationKind, SymbolKind};
+use cograph_store::{FileKey, FileRow, NameEntry, NameKey, NameParts, SymbolKey, SymbolRow};
 use fuzzy::{DistanceMatcher, filter_for_distance};
 pub(super) use qualified::{all, heads, keys_of, segments};
 
@@ -291,7 +291,7 @@ fn files(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<FileKey>, QueryError> 
 }
 
 fn is_suffix(wanted: &str, path: &str) -> bool {
-    crate::model::RepoPath::new(path).is_some_and(|path| is_path_suffix(wanted, &path))
+    cograph_model::RepoPath::new(path).is_some_and(|path| is_path_suffix(wanted, &path))
 }
 
 /// Drops other symbols of the same entity: declarations of a definition, extensions of a type,

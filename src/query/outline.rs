@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{QueryError, SymbolInfo, names};
-use crate::model::cancel::CancelToken;
-use crate::model::{Problem, RepoPath, SkipReason};
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileRow, Snapshot, SymbolKey, SymbolRow};
+use crate::graph::lookup::Lookup;
+use cograph_model::cancel::CancelToken;
+use cograph_model::{Problem, RepoPath, SkipReason};
+use cograph_store::{FileRow, Snapshot, SymbolKey, SymbolRow};
 
 /// Parameters of `outline`.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use super::{QueryError, SymbolInfo, names};
-use crate::grammar::{self, Tier};
-use crate::model::cancel::CancelToken;
-use crate::model::facts::flags;
-use crate::model::{RepoPath, SymbolKind};
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileKey, FileRow, Snapshot};
+use crate::graph::lookup::Lookup;
+use cograph_grammar::{self as grammar, Tier};
+use cograph_model::cancel::CancelToken;
+use cograph_model::facts::flags;
+use cograph_model::{RepoPath, SymbolKind};
+use cograph_store::{FileKey, FileRow, Snapshot};
 
 /// Parameters of `overview`.
 #[derive(Clone, PartialEq, Eq, Debug)]

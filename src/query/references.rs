@@ -12,15 +12,15 @@ use rustc_hash::FxHashSet;
 
 use super::names;
 use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests};
-use crate::grammar;
-use crate::model::cancel::CancelToken;
-use crate::model::facts::flags;
-use crate::model::{RelationKind, RepoPath, SiteKind, Step, SymbolKind};
-use crate::query::graph::calls::MAX_RELATED;
-use crate::query::graph::calls::within::Group;
-use crate::query::graph::filter::{FileFilter, directories};
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank, SymbolRow};
+use crate::graph::calls::MAX_RELATED;
+use crate::graph::calls::within::Group;
+use crate::graph::filter::{FileFilter, directories};
+use crate::graph::lookup::Lookup;
+use cograph_grammar as grammar;
+use cograph_model::cancel::CancelToken;
+use cograph_model::facts::flags;
+use cograph_model::{RelationKind, RepoPath, SiteKind, Step, SymbolKind};
+use cograph_store::{FileRow, SiteRow, SiteTarget, Snapshot, SymbolKey, SymbolRank, SymbolRow};
 
 /// Words by which a constructor calls another one.
 const RECEIVER_WORDS: [&str; 4] = ["this", "super", "base", "self"];

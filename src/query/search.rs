@@ -9,12 +9,12 @@ use std::cmp::Reverse;
 use self::matching::Pattern;
 use super::locate::locate;
 use super::{QueryError, SymbolInfo, Tests, Total, names};
-use crate::model::SymbolKind;
-use crate::model::cancel::CancelToken;
-use crate::model::facts::flags;
-use crate::query::graph::filter::FileFilter;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolKey, SymbolRank};
+use crate::graph::filter::FileFilter;
+use crate::graph::lookup::Lookup;
+use cograph_model::SymbolKind;
+use cograph_model::cancel::CancelToken;
+use cograph_model::facts::flags;
+use cograph_store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Highest total that is always counted; a higher one is reported as a lower bound. A scan that

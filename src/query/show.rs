@@ -4,10 +4,10 @@ mod folds;
 
 use super::names::{self, Named};
 use super::{Content, QueryError, ReadFile, SymbolInfo};
-use crate::model::RepoPath;
-use crate::model::cancel::CancelToken;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileRow, Snapshot, SymbolRow};
+use crate::graph::lookup::Lookup;
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_store::{FileRow, Snapshot, SymbolRow};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Parameters of `show`.

@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use super::{QueryError, Total};
-use crate::model::cancel::CancelToken;
-use crate::store::Snapshot;
+use cograph_model::cancel::CancelToken;
+use cograph_store::Snapshot;
 
-pub use crate::store::{MEMORY_BYTES, PATTERN_BYTES, SqlValue, VALUE_BYTES, VIEWS, View};
+pub use cograph_store::{MEMORY_BYTES, PATTERN_BYTES, SqlValue, VALUE_BYTES, VIEWS, View};
 
 /// Maximum size of the values in a result, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;

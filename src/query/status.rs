@@ -7,11 +7,11 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::QueryError;
-use crate::grammar::{self, Tier};
-use crate::model::cancel::CancelToken;
-use crate::model::{Problem, RepoPath, SkipReason};
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileRow, Identity, Snapshot};
+use crate::graph::lookup::Lookup;
+use cograph_grammar::{self as grammar, Tier};
+use cograph_model::cancel::CancelToken;
+use cograph_model::{Problem, RepoPath, SkipReason};
+use cograph_store::{FileRow, Identity, Snapshot};
 
 /// Parameters of `status`.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,12 +6,12 @@ mod seen;
 use self::seen::Seen;
 use super::names;
 use super::{Certainty, Counts, Meanings, QueryError, SiteInfo, SymbolInfo, Tests, Total};
-use crate::model::cancel::CancelToken;
-use crate::model::{RepoPath, SiteKind};
-use crate::query::graph::calls::{CallGraph, Edge, End, Through, Unresolved};
-use crate::query::graph::filter::directories;
-use crate::query::graph::lookup::{Lookup, is_call_or_import};
-use crate::store::{FileKey, SiteKey, SiteRow, Snapshot, SymbolKey};
+use crate::graph::calls::{CallGraph, Edge, End, Through, Unresolved};
+use crate::graph::filter::directories;
+use crate::graph::lookup::{Lookup, is_call_or_import};
+use cograph_model::cancel::CancelToken;
+use cograph_model::{RepoPath, SiteKind};
+use cograph_store::{FileKey, SiteKey, SiteRow, Snapshot, SymbolKey};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Maximum number of counted nodes of a tree.

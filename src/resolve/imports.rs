@@ -18,15 +18,15 @@ mod shared;
 pub(super) use crates::inline_modules;
 pub(super) use includes::{SEARCHED, search_directory};
 
-use crate::grammar::{Language, ModuleSystem};
-use crate::model::RepoPath;
-use crate::model::facts::{Import, ImportId};
-use crate::model::graph::FileId;
-use crate::resolve::Name;
-use crate::resolve::units::import_target::{ImportTarget, Module, Seen, family};
-use crate::resolve::units::unit::Unit;
-use crate::resolve::workspace::program::Program;
-use crate::resolve::{units::prepared::Head, workspace::tables::Tables};
+use crate::Name;
+use crate::units::import_target::{ImportTarget, Module, Seen, family};
+use crate::units::unit::Unit;
+use crate::workspace::program::Program;
+use crate::{units::prepared::Head, workspace::tables::Tables};
+use cograph_grammar::{Language, ModuleSystem};
+use cograph_model::RepoPath;
+use cograph_model::facts::{Import, ImportId};
+use cograph_model::graph::FileId;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHasher};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -193,7 +193,7 @@ impl Modules {
     pub(super) fn crate_parent(
         &self,
         file: FileId,
-    ) -> Option<(FileId, crate::model::facts::ScopeId)> {
+    ) -> Option<(FileId, cograph_model::facts::ScopeId)> {
         self.crates.parent(file)
     }
 
@@ -335,7 +335,7 @@ fn is_second_package(head: &Head) -> bool {
 
 impl Tables {
     /// Returns the targets of the imports of a file.
-    pub(in crate::resolve) fn import_targets(&self, file: FileId) -> &[ImportTarget] {
+    pub(crate) fn import_targets(&self, file: FileId) -> &[ImportTarget] {
         self.modules.targets(file, || targets(&Program::over(self), file))
     }
 }

@@ -2,18 +2,18 @@
 //! on types, types on calls and these on names again; every such step goes through this list, and
 //! all other arrows go downwards. A result is memoized where it is computed.
 
-use crate::model::Step;
-use crate::model::facts::{ExprId, Run, ScopeId};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::calls::{call, closures, extensions, overload, untyped};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Member, Ty, TyList};
-use crate::resolve::members::{lookup, receiver};
-use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{module_members, scopes};
-use crate::resolve::types::{generics, infer, return_types, symbol_types};
-use crate::resolve::units::import_target::Module;
-use crate::resolve::{Name, Symbols};
+use crate::calls::{call, closures, extensions, overload, untyped};
+use crate::db::Db;
+use crate::db::ty::{Entity, Member, Ty, TyList};
+use crate::members::{lookup, receiver};
+use crate::names::visited::Visited;
+use crate::names::{module_members, scopes};
+use crate::types::{generics, infer, return_types, symbol_types};
+use crate::units::import_target::Module;
+use crate::{Name, Symbols};
+use cograph_model::Step;
+use cograph_model::facts::{ExprId, Run, ScopeId};
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 impl Db<'_> {

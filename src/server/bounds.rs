@@ -4,23 +4,23 @@
 use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
 use super::tools::{MAX_MEANINGS, explore, impact};
-use crate::config;
-use crate::config::process;
-use crate::history;
-use crate::index::{self, Allowance, FileLimits};
-use crate::query::{self, SqlParams, locate, references::elsewhere, search, sql, trace};
-use crate::server::base::limits::Limits;
-use crate::server::proxy::federation::{self, registry, tools};
-use crate::server::proxy::upstream::{connection, http as upstream_http, listing};
-use crate::server::session::dispatch::notices;
-use crate::server::{
+use crate::base::limits::Limits;
+use crate::proxy::federation::{self, registry, tools};
+use crate::proxy::upstream::{connection, http as upstream_http, listing};
+use crate::session::dispatch::notices;
+use crate::{
     jsonrpc::message,
     protocol::{resources, subscriptions},
     proxy::runtime_proxy,
     session,
     workspace::roots,
 };
-use crate::store::PoolSettings;
+use cograph_config as config;
+use cograph_config::process;
+use cograph_history as history;
+use cograph_index::{self as index, Allowance, FileLimits};
+use cograph_query::{self as query, SqlParams, locate, references::elsewhere, search, sql, trace};
+use cograph_store::PoolSettings;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -191,7 +191,7 @@ fn of_questions() -> Vec<(&'static str, String)> {
         ("locate::MEANINGS", count(locate::MEANINGS)),
         ("locate::BEARERS", count(locate::BEARERS)),
         ("locate::CALLING", count(locate::CALLING)),
-        ("explore::MAX_COMPARED", count(crate::query::explore::MAX_COMPARED)),
+        ("explore::MAX_COMPARED", count(cograph_query::explore::MAX_COMPARED)),
     ]
 }
 

@@ -37,10 +37,10 @@ use lsp_types::{
 };
 use parking_lot::Mutex;
 
-use crate::config::{Config, ConfigError};
-use crate::model::cancel::CancelToken;
-use crate::model::panics;
-use crate::server::workspace::repositories::{Patience, Repositories};
+use crate::workspace::repositories::{Patience, Repositories};
+use cograph_config::{Config, ConfigError};
+use cograph_model::cancel::CancelToken;
+use cograph_model::panics;
 use failure::Failure;
 use folders::Folders;
 use positions::Encoding;

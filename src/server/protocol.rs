@@ -12,14 +12,14 @@ mod shape;
 pub(super) mod subscriptions;
 
 use super::tools::arguments::complete;
-use crate::faults::{self, Fault, planted};
-use crate::server::jsonrpc::message::{
+use crate::jsonrpc::message::{
     ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION,
 };
-use crate::server::tools::MoreTools;
-use crate::server::tools::table;
-use crate::server::tools::tool::Tool;
-use crate::server::workspace::roots::PATH_BYTES;
+use crate::tools::MoreTools;
+use crate::tools::table;
+use crate::tools::tool::Tool;
+use crate::workspace::roots::PATH_BYTES;
+use cograph_faults::{self as faults, Fault, planted};
 use completion::Subject;
 use resources::{BadAddress, ResourceQuestion};
 use serde_json::{Map, Value, json};
@@ -175,7 +175,7 @@ impl Session {
         more: Option<&MoreTools>,
     ) -> Result<Method, RpcError> {
         #[cfg(feature = "faults")]
-        if let Some(method) = crate::server::protocol::fixtures::method(era, method, &params) {
+        if let Some(method) = crate::protocol::fixtures::method(era, method, &params) {
             return Ok(method);
         }
         match (era, method) {
@@ -277,7 +277,7 @@ impl Session {
             "instructions": table::INSTRUCTIONS,
         });
         if self.is_peer {
-            result["_meta"] = json!({PEER_KEY: {"build": faults::build()}});
+            result["_meta"] = json!({PEER_KEY: {"build": faults::build(cograph_version::BUILD)}});
         }
         Ok(result.to_string())
     }
@@ -305,7 +305,7 @@ fn supported() -> Vec<&'static str> {
 }
 
 fn server_info() -> Value {
-    json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()})
+    json!({"name": cograph_version::NAME, "version": faults::version()})
 }
 
 /// Declares only implemented capabilities.

@@ -8,9 +8,9 @@ pub(super) mod socket_lock;
 pub(super) mod spawn;
 
 use super::{Options, Shared};
-use crate::server::base::allocator;
-use crate::server::session::dispatch::{Event, until};
-use crate::server::session::shutdown;
+use crate::base::allocator;
+use crate::session::dispatch::{Event, until};
+use crate::session::shutdown;
 use http::Http;
 pub use http::{BearerToken, HttpListening};
 use sessions::Sessions;

@@ -5,15 +5,15 @@ pub(super) mod dispatch;
 pub(super) mod shutdown;
 
 use super::tools::Tools;
-use crate::server::base::limits::Limits;
-use crate::server::transport::{Stream, reader, writer};
+use crate::base::limits::Limits;
+use crate::transport::{Stream, reader, writer};
 use dispatch::{Channels, Dispatcher, Ending, Event, Process};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Capacity of the event queue. A sender blocks when it is full; the dispatcher never does.
-pub(in crate::server) const EVENTS: usize = 1024;
+pub(crate) const EVENTS: usize = 1024;
 
 /// Session before it runs.
 pub(super) struct Session {

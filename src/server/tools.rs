@@ -2,7 +2,7 @@
 //! the dispatcher and the command line, which differ in their `Host`.
 
 pub(super) mod arguments;
-pub(in crate::server) mod explore;
+pub(crate) mod explore;
 pub(super) mod grep;
 pub(super) mod impact;
 pub(super) mod outline;
@@ -16,19 +16,19 @@ pub(super) mod table;
 pub(super) mod tool;
 pub(super) mod trace;
 
-use crate::faults::{self, Fault, planted};
-use crate::model::cancel::CancelToken;
-use crate::query::{self, Certainty, QueryError, ReadFile, Tests, Unread};
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::sources::{FEW, MANY};
-use crate::server::answers::{Answer, failure, render, reply};
-use crate::server::base::escape;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::workspace::host::Host;
-use crate::server::workspace::metrics::{Activity, ServerState};
-use crate::server::workspace::repositories::{QueryHints, Readiness, Repositories, Unavailable};
-use crate::store::Snapshot;
+use crate::answers::budget::Page;
+use crate::answers::render::sources::{FEW, MANY};
+use crate::answers::{Answer, failure, render, reply};
+use crate::base::escape;
+use crate::jsonrpc::admission::Class;
+use crate::workspace::host::Host;
+use crate::workspace::metrics::{Activity, ServerState};
+use crate::workspace::repositories::{QueryHints, Readiness, Repositories, Unavailable};
 use arguments::{Arguments, paths};
+use cograph_faults::{self as faults, Fault, planted};
+use cograph_model::cancel::CancelToken;
+use cograph_query::{self as query, Certainty, QueryError, ReadFile, Tests, Unread};
+use cograph_store::Snapshot;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -155,7 +155,7 @@ impl From<&QueryError> for Outcome {
 
 /// External tools of one generation.
 #[derive(Debug, Default)]
-pub(in crate::server) struct MoreTools {
+pub(crate) struct MoreTools {
     listing: Vec<Value>,
     names: BTreeSet<String>,
     pages: [OnceLock<String>; 2],
@@ -163,23 +163,19 @@ pub(in crate::server) struct MoreTools {
 
 impl MoreTools {
     /// External tools in listing order.
-    pub(in crate::server) fn new(listing: Vec<Value>) -> Self {
+    pub(crate) fn new(listing: Vec<Value>) -> Self {
         let names =
             listing.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();
         Self { listing, names, pages: Default::default() }
     }
 
     /// True if an external tool has this name.
-    pub(in crate::server) fn has(&self, name: &str) -> bool {
+    pub(crate) fn has(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
     /// The whole list, own tools first; `shaped` is called once for each of the two shapes.
-    pub(in crate::server) fn page(
-        &self,
-        shape: usize,
-        shaped: impl FnOnce(Value) -> String,
-    ) -> &str {
+    pub(crate) fn page(&self, shape: usize, shaped: impl FnOnce(Value) -> String) -> &str {
         self.pages[shape].get_or_init(|| {
             let mut tools = table::listing();
             if let Value::Array(tools) = &mut tools {

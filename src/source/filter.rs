@@ -20,7 +20,7 @@ use rustc_hash::FxHashMap;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::config::{self, enclosing_root};
+use cograph_config::{self as config, enclosing_root};
 
 /// Maximum size of an ignore file in bytes.
 const MAX_BYTES: u64 = 1 << 20;

@@ -10,7 +10,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use crate::model::RepoPath;
+use cograph_model::RepoPath;
 
 /// Returns the printable form of a relative path; `None` if it is empty or has a component that is
 /// not a plain name.

@@ -12,8 +12,8 @@ use std::time::SystemTime;
 use rustix::fs::{Mode, OFlags, ResolveFlags};
 
 use super::{Shown, SourceError, names, stamp, text};
-use crate::model::graph::FileStamp;
-use crate::model::{RepoPath, SkipReason};
+use cograph_model::graph::FileStamp;
+use cograph_model::{RepoPath, SkipReason};
 
 /// Root directory. It is opened for the first of its files, and stays open for the lifetime of this
 /// value.
@@ -184,7 +184,7 @@ pub(super) fn read_all(file: &File, length: u64, at_most: u64) -> io::Result<Vec
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Limits;
+    use cograph_config::Limits;
 
     #[test]
     fn nothing_outside_can_be_opened() {
@@ -202,11 +202,7 @@ mod tests {
             assert!(open(path).is_err() || path == "sub", "{path} must not open");
         }
         let read = |path: &str| {
-            crate::source::read(
-                &root,
-                &RepoPath::new(path).expect("well formed"),
-                &Limits::default(),
-            )
+            crate::read(&root, &RepoPath::new(path).expect("well formed"), &Limits::default())
         };
         let reason = |path: &str| read(path).text.expect_err("no text");
         assert_eq!(reason("leak"), SkipReason::Symlink);

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use super::filter::{self, EXCLUDE, RULES};
 use super::stamp;
-use crate::config;
-use crate::model::graph::UNTRUSTED_TIME;
+use cograph_config as config;
+use cograph_model::graph::UNTRUSTED_TIME;
 
 /// Paths with their recorded metadata.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -5,7 +5,7 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
+use cograph_model::graph::{FileStamp, UNTRUSTED_TIME};
 
 /// Returns the stamp, without a hash, of a file with the metadata that `look` returns. A later
 /// write yields another stamp: if the clock is too coarse for that, the stamp equals none.

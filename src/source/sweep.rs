@@ -9,8 +9,8 @@ use std::thread::{Builder, ScopedJoinHandle};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 use super::{names, stamp};
-use crate::model::RepoPath;
-use crate::model::graph::FileStamp;
+use cograph_model::RepoPath;
+use cograph_model::graph::FileStamp;
 
 /// Minimum number of files for another thread: they take about a millisecond and a half; starting a
 /// thread takes a twentieth of that.

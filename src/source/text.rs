@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::model::{Problem, ProblemKind, SkipReason};
+use cograph_model::{Problem, ProblemKind, SkipReason};
 
 /// Shown for a byte that is not UTF-8.
 const REPLACEMENT: &str = "\u{fffd}";

@@ -20,10 +20,10 @@ use std::time::{Duration, Instant};
 use super::filter::Filter;
 use super::traversal::traverse;
 use super::{RULES, Rules, SourceError, names, stamp};
-use crate::grammar;
-use crate::model::cancel::CancelToken;
-use crate::model::graph::FileStamp;
-use crate::model::{RepoPath, SkipReason};
+use cograph_grammar as grammar;
+use cograph_model::cancel::CancelToken;
+use cograph_model::graph::FileStamp;
+use cograph_model::{RepoPath, SkipReason};
 
 /// Timeout of a walk, because other requests may wait for it.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(300);

@@ -26,16 +26,16 @@ pub use self::key_assignment::Outline;
 use self::key_assignment::{FileSites, Numbering, Texts};
 pub use self::keys::Places;
 use self::row_encoder::RowWriter;
-use crate::model::graph::{FileRecord, FileResolution, Graph};
-use crate::store::format::error::{StoreError, StoreErrorKind};
-use crate::store::format::location::{Location, WriterLock};
-use crate::store::format::ownership;
-use crate::store::format::rows::Identity;
-use crate::store::format::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, words};
-use crate::store::format::statements;
-use crate::store::format::term_index::TermIndexBuilder;
-use crate::store::format::views::VIEWS;
-use crate::store::read::connection::Store;
+use crate::format::error::{StoreError, StoreErrorKind};
+use crate::format::location::{Location, WriterLock};
+use crate::format::ownership;
+use crate::format::rows::Identity;
+use crate::format::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, words};
+use crate::format::statements;
+use crate::format::term_index::TermIndexBuilder;
+use crate::format::views::VIEWS;
+use crate::read::connection::Store;
+use cograph_model::graph::{FileRecord, FileResolution, Graph};
 
 /// Metadata of a build.
 #[derive(Clone, Copy, Debug)]

@@ -78,17 +78,17 @@ mod linux {
 
     /// Queue.
     #[derive(Debug)]
-    pub(in crate::watch) struct Queue(OwnedFd);
+    pub(crate) struct Queue(OwnedFd);
 
     impl Queue {
         /// Creates a queue without watches.
-        pub(in crate::watch) fn open() -> io::Result<Self> {
+        pub(crate) fn open() -> io::Result<Self> {
             Ok(Self(init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?))
         }
 
         /// Watches a directory and returns the number of the watch. A directory that is watched
         /// keeps its number.
-        pub(in crate::watch) fn watch(&self, directory: &Path) -> io::Result<i32> {
+        pub(crate) fn watch(&self, directory: &Path) -> io::Result<i32> {
             let what = WatchFlags::ATTRIB
                 | WatchFlags::CREATE
                 | WatchFlags::DELETE
@@ -101,13 +101,13 @@ mod linux {
         }
 
         /// Ends a watch.
-        pub(in crate::watch) fn unwatch(&self, number: i32) {
+        pub(crate) fn unwatch(&self, number: i32) {
             // The watch of a removed directory has ended already.
             let _ = remove_watch(&self.0, number);
         }
 
         /// Reads all notifications.
-        pub(in crate::watch) fn read(&self, events: &mut Vec<Event>) -> io::Result<()> {
+        pub(crate) fn read(&self, events: &mut Vec<Event>) -> io::Result<()> {
             let mut buffer = vec![MaybeUninit::uninit(); 64 << 10];
             let mut reader = Reader::new(&self.0, &mut buffer);
             loop {
@@ -136,7 +136,7 @@ mod linux {
         }
 
         /// Waits for a notification. False if it was interrupted first.
-        pub(in crate::watch) fn wait(&self, bell: &WakeReceiver) -> io::Result<bool> {
+        pub(crate) fn wait(&self, bell: &WakeReceiver) -> io::Result<bool> {
             loop {
                 let mut ends = [
                     PollFd::new(&self.0, PollFlags::IN),
@@ -153,7 +153,7 @@ mod linux {
         }
 
         /// Number of bytes in the queue.
-        pub(in crate::watch) fn size(&self) -> io::Result<u64> {
+        pub(crate) fn size(&self) -> io::Result<u64> {
             Ok(rustix::io::ioctl_fionread(&self.0)?)
         }
     }
@@ -187,30 +187,30 @@ mod elsewhere {
     use super::{Event, Path, WakeReceiver, io};
 
     #[derive(Debug)]
-    pub(in crate::watch) enum Queue {}
+    pub(crate) enum Queue {}
 
     impl Queue {
-        pub(in crate::watch) fn open() -> io::Result<Self> {
+        pub(crate) fn open() -> io::Result<Self> {
             Err(io::Error::from(io::ErrorKind::Unsupported))
         }
 
-        pub(in crate::watch) fn watch(&self, _: &Path) -> io::Result<i32> {
+        pub(crate) fn watch(&self, _: &Path) -> io::Result<i32> {
             match *self {}
         }
 
-        pub(in crate::watch) fn unwatch(&self, _: i32) {
+        pub(crate) fn unwatch(&self, _: i32) {
             match *self {}
         }
 
-        pub(in crate::watch) fn read(&self, _: &mut Vec<Event>) -> io::Result<()> {
+        pub(crate) fn read(&self, _: &mut Vec<Event>) -> io::Result<()> {
             match *self {}
         }
 
-        pub(in crate::watch) fn wait(&self, _: &WakeReceiver) -> io::Result<bool> {
+        pub(crate) fn wait(&self, _: &WakeReceiver) -> io::Result<bool> {
             match *self {}
         }
 
-        pub(in crate::watch) fn size(&self) -> io::Result<u64> {
+        pub(crate) fn size(&self) -> io::Result<u64> {
             match *self {}
         }
     }

@@ -1,8 +1,9 @@
 //! Property tests of configurations: the corpus in this folder, mutated at random. `PROPTEST_CASES`
-//! sets the number of cases; failures are kept in `proptest-regressions`.
+//! sets the number of cases; failures are kept in `properties.seeds`.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
+use proptest::test_runner::FileFailurePersistence;
 
 use super::{CLIENTS, Client, ServerEntry};
 
@@ -109,6 +110,11 @@ fn check(client: &Client, text: &str, entry: &ServerEntry) -> Result<(), TestCas
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("seeds"))),
+        ..ProptestConfig::default()
+    })]
+
     #[test]
     fn an_entry_comes_and_goes_and_nothing_else_changes(text in texts(), entry in entries()) {
         for client in &CLIENTS {

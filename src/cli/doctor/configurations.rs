@@ -10,9 +10,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::Finding;
-use crate::cli::clients::{self, CLIENTS, Client, NAME, Scope, ServerEntry};
-use crate::config::process::{Ended, run_command};
-use crate::config::{User, is_executable};
+use crate::clients::{self, CLIENTS, Client, NAME, Scope, ServerEntry};
+use cograph_config::process::{Ended, run_command};
+use cograph_config::{User, is_executable};
 
 /// Timeout of `--version`.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(5);

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use rustix::fs::{Access, access, statvfs};
 
 use super::{Finding, Verdict};
-use crate::cli::output::{bytes, grouped};
-use crate::config::{Config, Repository};
-use crate::index;
-use crate::model::cancel::CancelToken;
-use crate::source;
-use crate::store::{Location, Store, StoreError, StoreErrorKind, bytes_taken, check_owner};
-use crate::watch::{Watch, WatchError};
+use crate::output::{bytes, grouped};
+use cograph_config::{Config, Repository};
+use cograph_index as index;
+use cograph_model::cancel::CancelToken;
+use cograph_source as source;
+use cograph_store::{Location, Store, StoreError, StoreErrorKind, bytes_taken, check_owner};
+use cograph_watch::{Watch, WatchError};
 
 /// Free disk space below which there is a warning, in bytes.
 const LOW_DISK_SPACE: u64 = 200 << 20;

@@ -6,10 +6,10 @@ use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
 use super::Finding;
-use crate::cli::mcp;
-use crate::config::process::Ended;
-use crate::config::{User, running_program, upstreams};
-use crate::server::{Examined, Name, Probe, ProbeError, Target, examine, probe};
+use crate::mcp;
+use cograph_config::process::Ended;
+use cograph_config::{User, running_program, upstreams};
+use cograph_server::{Examined, Name, Probe, ProbeError, Target, examine, probe};
 
 /// Maximum startup time without a warning.
 const STARTUP_WARNING: Duration = Duration::from_secs(1);

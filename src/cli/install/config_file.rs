@@ -9,9 +9,9 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::cli::Stop;
-use crate::cli::clients;
-use crate::cli::output::shown;
+use crate::Stop;
+use crate::clients;
+use crate::output::shown;
 
 /// Path, with symlinks resolved.
 pub(super) struct ConfigFile {

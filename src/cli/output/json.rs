@@ -3,37 +3,37 @@
 use std::fmt::Write as _;
 
 /// Object under construction.
-pub(in crate::cli) struct Object(String);
+pub(crate) struct Object(String);
 
 impl Object {
-    pub(in crate::cli) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self("{".to_owned())
     }
 
-    pub(in crate::cli) fn text(mut self, key: &str, value: &str) -> Self {
+    pub(crate) fn text(mut self, key: &str, value: &str) -> Self {
         self.key(key);
         push_string(&mut self.0, value);
         self
     }
 
-    pub(in crate::cli) fn number(self, key: &str, value: u64) -> Self {
+    pub(crate) fn number(self, key: &str, value: u64) -> Self {
         self.raw(key, &value.to_string())
     }
 
-    pub(in crate::cli) fn boolean(self, key: &str, value: bool) -> Self {
+    pub(crate) fn boolean(self, key: &str, value: bool) -> Self {
         self.raw(key, if value { "true" } else { "false" })
     }
 
-    pub(in crate::cli) fn object(self, key: &str, value: Object) -> Self {
+    pub(crate) fn object(self, key: &str, value: Object) -> Self {
         self.raw(key, &value.finish())
     }
 
-    pub(in crate::cli) fn list(self, key: &str, values: Vec<Object>) -> Self {
+    pub(crate) fn list(self, key: &str, values: Vec<Object>) -> Self {
         let values: Vec<String> = values.into_iter().map(Object::finish).collect();
         self.raw(key, &format!("[{}]", values.join(", ")))
     }
 
-    pub(in crate::cli) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.0.push('}');
         self.0
     }
@@ -54,7 +54,7 @@ impl Object {
 }
 
 /// JSON string.
-pub(in crate::cli) fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     push_string(&mut out, text);
     out

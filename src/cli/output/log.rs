@@ -13,15 +13,15 @@ use rustix::io::Errno;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::cli::Stop;
-use crate::server::{LogSink, log_panics};
+use crate::Stop;
+use cograph_server::{LogSink, log_panics};
 
 /// Value for standard error.
 const STDERR: &str = "stderr";
 
 /// Log options of every command.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct LogArguments {
+pub(crate) struct LogArguments {
     /// Where to log: stderr, or a file to append to [default: stderr]
     #[arg(long, global = true, value_name = "FILE|stderr")]
     log: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub(in crate::cli) struct LogArguments {
 
 /// Starts the log and returns its level or filter. A server logs through a thread, because the
 /// reader may block.
-pub(in crate::cli) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> {
+pub(crate) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> {
     let arguments =
         LogArguments::from_arg_matches(matches).map_err(|error| Stop::Usage(error.to_string()))?;
     let target = arguments.log.as_deref().filter(|path| path.as_os_str() != STDERR);

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::output::{grouped, note};
-use crate::index::Progress;
+use crate::output::{grouped, note};
+use cograph_index::Progress;
 
 /// State of the display of one run.
-pub(in crate::cli) struct Display {
+pub(crate) struct Display {
     bar: Option<ProgressBar>,
     last_line: Mutex<&'static str>,
     quiet: bool,
@@ -19,7 +19,7 @@ pub(in crate::cli) struct Display {
 
 impl Display {
     /// Shows nothing if `quiet`.
-    pub(in crate::cli) fn new(quiet: bool) -> Self {
+    pub(crate) fn new(quiet: bool) -> Self {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
             let style = ProgressStyle::with_template(
                 "{msg:>10} {bar:32} {human_pos}/{human_len} files {elapsed}",
@@ -31,7 +31,7 @@ impl Display {
     }
 
     /// Shows progress.
-    pub(in crate::cli) fn show(&self, progress: Progress) {
+    pub(crate) fn show(&self, progress: Progress) {
         if let Some(bar) = &self.bar {
             bar.set_message(progress.phase.word());
             bar.set_length(progress.total);
@@ -51,7 +51,7 @@ impl Display {
     }
 
     /// Removes the bar.
-    pub(in crate::cli) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -66,7 +66,7 @@ impl Drop for Display {
 
 /// Progress display of a query that waits for an index: a bar on a terminal; otherwise one line
 /// after a delay, so that most queries print nothing.
-pub(in crate::cli) struct Bar {
+pub(crate) struct Bar {
     created: Instant,
     shown: Mutex<Option<ProgressBar>>,
 }
@@ -74,12 +74,12 @@ pub(in crate::cli) struct Bar {
 const SILENT_EXIT: Duration = Duration::from_secs(1);
 
 impl Bar {
-    pub(in crate::cli) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { created: Instant::now(), shown: Mutex::new(None) }
     }
 
     /// Shows progress.
-    pub(in crate::cli) fn show(&self, thousandths: u32, message: &str) {
+    pub(crate) fn show(&self, thousandths: u32, message: &str) {
         let is_terminal = std::io::stderr().is_terminal();
         let mut shown = self.shown.lock();
         if !is_terminal {

@@ -8,10 +8,10 @@ use anstyle::{AnsiColor, Style};
 use clap::{Arg, ArgAction, ArgMatches};
 
 use super::to_stdout;
-use crate::cli::Stop;
-use crate::config::Config;
-use crate::config::process;
-use crate::server::{self, Row, Site, one_line};
+use crate::Stop;
+use cograph_config::Config;
+use cograph_config::process;
+use cograph_server::{self as server, Row, Site, one_line};
 
 /// Pager where no variable names one: it ends by itself if all fits, and keeps colours.
 const PAGER: &str = "less -FRX";
@@ -22,7 +22,7 @@ const TITLE: Style = Style::new().bold();
 const NOTE: Style = Style::new().dimmed();
 
 /// Options of every command with an answer.
-pub(in crate::cli) fn arguments() -> [Arg; 2] {
+pub(crate) fn arguments() -> [Arg; 2] {
     [
         Arg::new("color")
             .long("color")
@@ -38,7 +38,7 @@ pub(in crate::cli) fn arguments() -> [Arg; 2] {
 }
 
 /// How answers are printed.
-pub(in crate::cli) struct Terminal {
+pub(crate) struct Terminal {
     is_terminal: bool,
     has_color: bool,
     /// Root of the files that links lead to; none without links.
@@ -50,7 +50,7 @@ pub(in crate::cli) struct Terminal {
 impl Terminal {
     /// Reads the options and the environment, and checks what standard output is.
     #[expect(clippy::disallowed_methods, reason = "it only looks at what standard output is")]
-    pub(in crate::cli) fn new(config: &Config, matches: &ArgMatches, root: &Path) -> Self {
+    pub(crate) fn new(config: &Config, matches: &ArgMatches, root: &Path) -> Self {
         let out = io::stdout();
         let is_terminal = out.is_terminal();
         let wanted = matches.get_one::<String>("color").map_or("auto", String::as_str);
@@ -77,12 +77,12 @@ impl Terminal {
     }
 
     /// True if an answer is printed for a person: one site a line.
-    pub(in crate::cli) fn has_rows(&self) -> bool {
+    pub(crate) fn has_rows(&self) -> bool {
         self.is_terminal
     }
 
     /// Prints rows.
-    pub(in crate::cli) fn rows(&self, rows: &[Row]) -> Result<(), Stop> {
+    pub(crate) fn rows(&self, rows: &[Row]) -> Result<(), Stop> {
         let mut text = String::new();
         for row in rows {
             text.push_str(&match row {
@@ -96,7 +96,7 @@ impl Terminal {
     }
 
     /// Prints a text, through the pager if it is longer than the screen.
-    pub(in crate::cli) fn text(&self, text: &str) -> Result<(), Stop> {
+    pub(crate) fn text(&self, text: &str) -> Result<(), Stop> {
         if let Some(pager) = self.pager.as_deref()
             && is_longer_than_screen(text)
         {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use crate::server::Limits;
-use crate::store::PoolSettings;
+use cograph_server::Limits;
+use cograph_store::PoolSettings;
 
 /// Hidden options of every command that serves.
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct LimitArguments {
+pub(crate) struct LimitArguments {
     /// Delay every tool call, in milliseconds: for tests of clients
     #[arg(long, value_name = "MS", hide = true)]
     delay_ms: Option<u64>,
@@ -30,7 +30,7 @@ pub(in crate::cli) struct LimitArguments {
 
 impl LimitArguments {
     /// Default limits with the given options.
-    pub(in crate::cli) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         let mut limits = Limits::default();
         if let Some(permits) = self.permits {
             (limits.query_permits, limits.heavy_permits) = (permits, permits);
@@ -46,7 +46,7 @@ impl LimitArguments {
     }
 
     /// Delay of every call.
-    pub(in crate::cli) fn delay(&self) -> Option<Duration> {
+    pub(crate) fn delay(&self) -> Option<Duration> {
         self.delay_ms.map(Duration::from_millis)
     }
 }

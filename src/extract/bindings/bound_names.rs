@@ -1,20 +1,20 @@
 //! Names in patterns: bindings of new variables and writes of existing ones.
 
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::Context;
-use crate::extract::walk::Input;
-use crate::extract::walk::names;
-use crate::extract::walk::{Definition, Usage, Walk};
-use crate::model::facts::{
+use crate::facts::builder::Builder;
+use crate::walk::Context;
+use crate::walk::Input;
+use crate::walk::names;
+use crate::walk::{Definition, Usage, Walk};
+use cograph_model::facts::{
     Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind,
 };
-use crate::model::{SiteKind, SymbolKind};
+use cograph_model::{SiteKind, SymbolKind};
 use std::ops::Range;
 use tree_sitter::Node;
 
 /// Kind of binding for the names in a pattern.
 #[derive(Clone, Copy)]
-pub(in crate::extract) enum Bind {
+pub(crate) enum Bind {
     /// New variables; symbols where the scope has members or is a file.
     Declare(SymbolKind),
     /// New or existing variables of the function.
@@ -27,17 +27,14 @@ pub(in crate::extract) enum Bind {
 
 /// Value that is bound to a pattern.
 #[derive(Clone, Copy)]
-pub(in crate::extract) struct Flow<'t> {
-    pub(in crate::extract) ty: ExprId,
-    pub(in crate::extract) value: ExprId,
+pub(crate) struct Flow<'t> {
+    pub(crate) ty: ExprId,
+    pub(crate) value: ExprId,
     /// Definition as a whole, for signatures.
-    pub(in crate::extract) node: Node<'t>,
+    pub(crate) node: Node<'t>,
 }
 
-pub(in crate::extract) fn variable_kind(
-    context: &Context<'_>,
-    kind: Option<SymbolKind>,
-) -> SymbolKind {
+pub(crate) fn variable_kind(context: &Context<'_>, kind: Option<SymbolKind>) -> SymbolKind {
     match kind {
         Some(kind) => kind,
         None if context.around.declared_constant => SymbolKind::Constant,
@@ -66,7 +63,7 @@ pub(super) fn bind_name<'t>(
     }
 }
 
-pub(in crate::extract) fn declare_name<'t>(
+pub(crate) fn declare_name<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     name: NameId,
@@ -179,11 +176,7 @@ fn write<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) {
 }
 
 /// Binds names of the markup around the code, in the innermost scopes at their positions.
-pub(in crate::extract) fn of_markup(
-    input: &Input<'_>,
-    facts: &mut Builder,
-    bound: &[Range<usize>],
-) {
+pub(crate) fn of_markup(input: &Input<'_>, facts: &mut Builder, bound: &[Range<usize>]) {
     for range in bound {
         let Ok(text) = std::str::from_utf8(&input.source[range.clone()]) else { continue };
         let name = facts.name(text);

@@ -1,26 +1,22 @@
 //! Conditional compilation: conditions of regions, of decorated definitions, of whole files.
 //! Records the conditions; does not evaluate them.
 
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{Walk, offset};
-use crate::grammar::{Conditions, DecoratorMeaning, EndingOf, Rule};
-use crate::model::facts::{Condition, ExprId, FileFacts, NameId};
+use crate::facts::builder::Builder;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{Walk, offset};
+use cograph_grammar::{Conditions, DecoratorMeaning, EndingOf, Rule};
+use cograph_model::facts::{Condition, ExprId, FileFacts, NameId};
 use std::ops::Range;
 use tree_sitter::Node;
 
-pub(in crate::extract) fn conditional<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn conditional<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Conditional { name, guard, condition, alternative, negated } = rule else {
         return ExprId::NONE;
     };
-    let first = |selector: &'static Option<crate::grammar::Selector>| {
+    let first = |selector: &'static Option<cograph_grammar::Selector>| {
         selector.as_ref().and_then(|it| it.first(node))
     };
     let (name, guard, other) = (first(name), first(guard), first(alternative));
@@ -73,7 +69,7 @@ pub(in crate::extract) fn conditional<'t>(
 
 /// Records the conditions of branches of which one has a definition, in languages in which these
 /// are statements: the branches may define one name.
-pub(in crate::extract) fn branches<'t>(
+pub(crate) fn branches<'t>(
     walk: &mut Walk<'t>,
     tested: Option<Node<'t>>,
     then: Option<Node<'t>>,
@@ -115,7 +111,7 @@ fn is_default<'t>(input: &Input<'t>, node: Node<'t>, guard: Node<'t>, alone: boo
 }
 
 /// Records the conditions that decorators set for the next node.
-pub(in crate::extract) fn decorated_conditions<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
+pub(crate) fn decorated_conditions<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
     let modifiers = &walk.input.language.manifest.modifiers;
     if !modifiers.has_decorator(DecoratorMeaning::Conditional) {
         return;
@@ -157,12 +153,7 @@ fn condition(
 }
 
 /// Records the conditions of a whole file: by its name, or by a line in it.
-pub(in crate::extract) fn of_file(
-    facts: &mut FileFacts,
-    rules: &Conditions,
-    path: &str,
-    source: &[u8],
-) {
+pub(crate) fn of_file(facts: &mut FileFacts, rules: &Conditions, path: &str, source: &[u8]) {
     let mut found = Vec::new();
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.split('.').next().unwrap_or(name);

@@ -1,12 +1,12 @@
 //! Fields declared by assignment: members of the receiver.
 
-use crate::extract::bindings::bound_names::Flow;
-use crate::extract::bindings::stated_types;
-use crate::extract::walk::names;
-use crate::extract::walk::{Definition, READ, Surroundings, Usage, Walk};
-use crate::grammar::Selector;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
-use crate::model::{SiteKind, SymbolKind};
+use crate::bindings::bound_names::Flow;
+use crate::bindings::stated_types;
+use crate::walk::names;
+use crate::walk::{Definition, READ, Surroundings, Usage, Walk};
+use cograph_grammar::Selector;
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Assignment to a member: declares a field of the receiver's type, or is a write.
@@ -130,12 +130,7 @@ fn declaring_type(walk: &Walk<'_>) -> ScopeId {
 
 /// An assignment to a member of the receiver through a setter: its value is one of the accessor of
 /// that name, if a declaration makes one.
-pub(in crate::extract) fn set_accessor(
-    walk: &mut Walk<'_>,
-    object: ExprId,
-    name: NameId,
-    value: ExprId,
-) {
+pub(crate) fn set_accessor(walk: &mut Walk<'_>, object: ExprId, name: NameId, value: ExprId) {
     if !names::is_receiver(walk, object) {
         return;
     }

@@ -1,20 +1,15 @@
 //! Calls of members that operators and subscripts represent.
 
-use crate::extract::walk::names;
-use crate::extract::walk::{Usage, Walk};
-use crate::grammar::ImplicitUse;
-use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, SiteId};
+use crate::walk::names;
+use crate::walk::{Usage, Walk};
+use cograph_grammar::ImplicitUse;
+use cograph_model::SiteKind;
+use cograph_model::facts::{Expr, ExprId, SiteId};
 use tree_sitter::Node;
 
 /// Records the call of a member of a value by its operator, in languages where operators are
 /// calls. The types of literals have no members of the repository.
-pub(in crate::extract) fn call<'t>(
-    walk: &mut Walk<'t>,
-    at: Node<'t>,
-    object: ExprId,
-    member: &str,
-) -> SiteId {
+pub(crate) fn call<'t>(walk: &mut Walk<'t>, at: Node<'t>, object: ExprId, member: &str) -> SiteId {
     let is_literal = || matches!(walk.facts.get(object), Expr::Literal(_) | Expr::Apply(..));
     if !walk.input.language.has_operator_methods() || !object.is_some() || is_literal() {
         return SiteId::NONE;
@@ -29,7 +24,7 @@ pub(in crate::extract) fn call<'t>(
 }
 
 /// Sets the arguments of such a call.
-pub(in crate::extract) fn arguments(walk: &mut Walk<'_>, site: SiteId, values: &[ExprId]) {
+pub(crate) fn arguments(walk: &mut Walk<'_>, site: SiteId, values: &[ExprId]) {
     let Some(position) = site.get() else { return };
     let known: Vec<ExprId> =
         values.iter().map(|value| names::known(&mut walk.facts, *value)).collect();
@@ -38,7 +33,7 @@ pub(in crate::extract) fn arguments(walk: &mut Walk<'_>, site: SiteId, values: &
 
 /// Records the call of the member behind a subscript, and with an assigned value of the one that
 /// sets an element.
-pub(in crate::extract) fn subscript<'t>(
+pub(crate) fn subscript<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     object: ExprId,

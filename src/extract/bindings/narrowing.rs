@@ -1,24 +1,24 @@
 //! Branches and type narrowing: conditions narrow the types of names in the branch, in the other
 //! branch, and behind it.
 
-use crate::extract::bindings::bound_names::{Bind, Flow};
-use crate::extract::bindings::conditions;
-use crate::extract::bindings::patterns;
-use crate::extract::bindings::statements;
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{OuterScope, READ, Usage, Walk};
-use crate::grammar::{CallMeaning, Rule, Selector};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
-use crate::model::{SiteKind, SymbolKind};
+use crate::bindings::bound_names::{Bind, Flow};
+use crate::bindings::conditions;
+use crate::bindings::patterns;
+use crate::bindings::statements;
+use crate::facts::builder::Builder;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{OuterScope, READ, Usage, Walk};
+use cograph_grammar::{CallMeaning, Rule, Selector};
+use cograph_model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
+use cograph_model::{SiteKind, SymbolKind};
 use smallvec::{SmallVec, smallvec};
 use tree_sitter::Node;
 
-pub(in crate::extract) fn branch<'t>(
+pub(crate) fn branch<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     condition: &'static Selector,
@@ -101,7 +101,7 @@ fn never_completes<'t>(input: &Input<'t>, node: Node<'t>) -> bool {
     false
 }
 
-pub(in crate::extract) fn choice<'t>(
+pub(crate) fn choice<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     of: &'static [Selector],
@@ -126,7 +126,7 @@ pub(in crate::extract) fn choice<'t>(
 }
 
 /// Visits a node that is evaluated only if a condition holds.
-pub(in crate::extract) fn visit_where<'t>(
+pub(crate) fn visit_where<'t>(
     walk: &mut Walk<'t>,
     condition: Option<Node<'t>>,
     node: Node<'t>,
@@ -155,7 +155,7 @@ fn open_flow<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> OuterScope {
     before
 }
 
-pub(in crate::extract) fn type_test<'t>(
+pub(crate) fn type_test<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     value: &'static Selector,
@@ -184,7 +184,7 @@ pub(in crate::extract) fn type_test<'t>(
 }
 
 /// Narrows names from here on by a condition that is known to hold, or not to.
-pub(in crate::extract) fn narrow<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
+pub(crate) fn narrow<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
     walk.nested(condition, (), |walk| narrow_nested(walk, condition, holds));
 }
 

@@ -1,26 +1,26 @@
 //! Destructuring patterns in declarations, parameters, loops and cases, and the names they bind.
 
-use crate::extract::bindings::bound_names;
-use crate::extract::bindings::bound_names::{Bind, Flow};
-use crate::extract::bindings::fields;
-use crate::extract::bindings::implied;
-use crate::extract::bindings::stated_types;
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::children::Children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Pattern, Rule, Selector, Yielded};
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId};
-use crate::model::{SiteKind, SymbolKind};
+use crate::bindings::bound_names;
+use crate::bindings::bound_names::{Bind, Flow};
+use crate::bindings::fields;
+use crate::bindings::implied;
+use crate::bindings::stated_types;
+use crate::facts::builder::Builder;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::children::Children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{READ, Usage, Walk};
+use cograph_grammar::{Pattern, Rule, Selector, Yielded};
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, NameId};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Binds the names in a pattern. Returns the symbol if the pattern is a single name that became
 /// one.
-pub(in crate::extract) fn bind_pattern<'t>(
+pub(crate) fn bind_pattern<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     flow: Flow<'t>,

@@ -1,20 +1,15 @@
 //! Types of object literals by what is around them: a cast, or the target of an assignment.
 
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::Walk;
-use crate::model::facts::{BindingKind, Expr, ExprId, NameId, STATED_TYPE};
+use crate::facts::builder::Builder;
+use crate::walk::Walk;
+use cograph_model::facts::{BindingKind, Expr, ExprId, NameId, STATED_TYPE};
 use tree_sitter::Node;
 
 /// Maximum number of lists and choices around an object literal.
 const MAX_NESTING: u32 = 4;
 
 /// Notes the type that a cast states.
-pub(in crate::extract) fn of_cast<'t>(
-    walk: &mut Walk<'t>,
-    value: ExprId,
-    ty: ExprId,
-    node: Node<'t>,
-) {
+pub(crate) fn of_cast<'t>(walk: &mut Walk<'t>, value: ExprId, ty: ExprId, node: Node<'t>) {
     if ty.is_some() && has_objects(&walk.facts, value, 0) {
         let name = walk.facts.name(STATED_TYPE);
         let (scope, from) = (walk.context.scope, node.start_byte());

@@ -1,16 +1,16 @@
 //! Binding statements: loops, handlers, cases, comprehensions.
 
-use crate::extract::bindings::bound_names::{Bind, Flow};
-use crate::extract::bindings::patterns;
-use crate::extract::bindings::variables;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::children::Children;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Rule, Selector, Yielded};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
-use crate::model::{SiteKind, SymbolKind};
+use crate::bindings::bound_names::{Bind, Flow};
+use crate::bindings::patterns;
+use crate::bindings::variables;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::children::Children;
+use crate::walk::rule_choice;
+use crate::walk::{READ, Usage, Walk};
+use cograph_grammar::{Rule, Selector, Yielded};
+use cograph_model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Selectors for the parts of a case.
@@ -22,7 +22,7 @@ struct CaseParts {
     guard: Option<&'static Selector>,
 }
 
-pub(in crate::extract) fn comprehension<'t>(
+pub(crate) fn comprehension<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     value: &'static Selector,
@@ -46,11 +46,7 @@ pub(in crate::extract) fn comprehension<'t>(
     walk.facts.expr(Expr::Apply(base, list))
 }
 
-pub(in crate::extract) fn for_loop<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn for_loop<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::For { pattern, declarator, ty, iterable, body, value, keys_mark } = rule else {
         return ExprId::NONE;
     };
@@ -106,7 +102,7 @@ pub(in crate::extract) fn for_loop<'t>(
     ExprId::NONE
 }
 
-pub(in crate::extract) fn with<'t>(
+pub(crate) fn with<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     value: &'static Selector,
@@ -125,7 +121,7 @@ pub(in crate::extract) fn with<'t>(
     given
 }
 
-pub(in crate::extract) fn catch<'t>(
+pub(crate) fn catch<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     ty: Option<&'static Selector>,
@@ -186,7 +182,7 @@ pub(super) fn before<'t>(
     children
 }
 
-pub(in crate::extract) fn match_value<'t>(
+pub(crate) fn match_value<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     value: Option<&'static Selector>,

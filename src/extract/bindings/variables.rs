@@ -1,33 +1,33 @@
 //! Variables: declarations and assignments, and the kinds of bindings they create.
 
-use crate::extract::bindings::bound_names;
-use crate::extract::bindings::bound_names::Bind;
-use crate::extract::bindings::bound_names::Flow;
-use crate::extract::bindings::patterns;
-use crate::extract::facts::text;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{Definition, Pending, READ, Surroundings, Usage, Walk};
-use crate::grammar::{ModifierMeaning, Pattern, Rule, Selector};
-use crate::model::facts::{
+use crate::bindings::bound_names;
+use crate::bindings::bound_names::Bind;
+use crate::bindings::bound_names::Flow;
+use crate::bindings::patterns;
+use crate::facts::text;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{Definition, Pending, READ, Surroundings, Usage, Walk};
+use cograph_grammar::{ModifierMeaning, Pattern, Rule, Selector};
+use cograph_model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Run, ScopeKind, flags,
 };
-use crate::model::{SiteKind, SymbolKind};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Maximum number of nodes from the base of an object literal to the call that makes it one.
 const MAX_ABOVE: usize = 4;
 
 /// True if modifiers before a definition make its value constant.
-pub(in crate::extract) fn is_constant(input: &Input<'_>, words: &[&str]) -> bool {
+pub(crate) fn is_constant(input: &Input<'_>, words: &[&str]) -> bool {
     input.language.manifest.modifiers.have(words, ModifierMeaning::Constant)
 }
 
 /// Returns the words among a node's own tokens and modifier nodes.
-pub(in crate::extract) fn words<'t>(input: &Input<'t>, node: Node<'t>) -> Vec<&'t str> {
+pub(crate) fn words<'t>(input: &Input<'t>, node: Node<'t>) -> Vec<&'t str> {
     let mut words = Vec::new();
     for child in children::children(input, node) {
         if !child.is_named() || input.language.is_modifier_node(child.kind_id()) {
@@ -38,7 +38,7 @@ pub(in crate::extract) fn words<'t>(input: &Input<'t>, node: Node<'t>) -> Vec<&'
 }
 
 /// True if a declaration or declarator has a modifier that makes its target constant.
-pub(in crate::extract) fn is_read_only<'t>(input: &Input<'t>, node: Node<'t>) -> bool {
+pub(crate) fn is_read_only<'t>(input: &Input<'t>, node: Node<'t>) -> bool {
     let modifiers = &input.language.manifest.modifiers;
     modifiers.has_modifier(ModifierMeaning::ReadOnly)
         && children::named_children(input, node).into_iter().any(|child| {
@@ -48,7 +48,7 @@ pub(in crate::extract) fn is_read_only<'t>(input: &Input<'t>, node: Node<'t>) ->
 }
 
 /// Applies the modifiers of a declaration to its type.
-pub(in crate::extract) fn qualified(walk: &mut Walk<'_>, ty: ExprId, is_read_only: bool) -> ExprId {
+pub(crate) fn qualified(walk: &mut Walk<'_>, ty: ExprId, is_read_only: bool) -> ExprId {
     if !is_read_only {
         return ty;
     }
@@ -56,11 +56,7 @@ pub(in crate::extract) fn qualified(walk: &mut Walk<'_>, ty: ExprId, is_read_onl
     walk.facts.of(ty, |ty| Expr::Wrap(ty, name))
 }
 
-pub(in crate::extract) fn variable<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn variable<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Variable {
         kind,
         name,
@@ -271,7 +267,7 @@ fn variant_parts<'t>(
     }
 }
 
-pub(in crate::extract) fn variants<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+pub(crate) fn variants<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
     for child in children::named_children(&walk.input, node) {
         if matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Name { .. })) {
             let flow = Flow { ty: ExprId::NONE, value: ExprId::NONE, node: child };
@@ -284,7 +280,7 @@ pub(in crate::extract) fn variants<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> E
 }
 
 /// Returns the closure that a node is, possibly inside transparent nodes.
-pub(in crate::extract) fn lambda_in<'t>(
+pub(crate) fn lambda_in<'t>(
     input: &Input<'t>,
     node: Node<'t>,
 ) -> Option<(&'static Rule, Node<'t>)> {
@@ -297,11 +293,7 @@ pub(in crate::extract) fn lambda_in<'t>(
     }
 }
 
-pub(in crate::extract) fn assign<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn assign<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Assign { left, right, ty, declares, reads } = rule else { return ExprId::NONE };
     let Some(left_node) = left.first(node) else { return walk.visit_children(node) };
     let right_node = right.as_ref().and_then(|selector| selector.first(node));
@@ -372,7 +364,7 @@ fn innermost<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
     let is_list = matches!(rule_choice::rule_at(input, node), Some(Rule::Tuple {}))
         || matches!(
             input.language.pattern(node.kind_id()),
-            Some(crate::grammar::Pattern::Targets {})
+            Some(cograph_grammar::Pattern::Targets {})
         );
     if is_list { children::lone_child(node) } else { Some(node) }
 }
@@ -464,11 +456,7 @@ fn is_plain_name(input: &Input<'_>, node: Node<'_>) -> bool {
     }
 }
 
-pub(in crate::extract) fn outer<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    of: &'static Selector,
-) -> ExprId {
+pub(crate) fn outer<'t>(walk: &mut Walk<'t>, node: Node<'t>, of: &'static Selector) -> ExprId {
     for name_node in children::every(&walk.input, Some(of), node) {
         let name = names::name_of(walk, name_node);
         walk.bind(

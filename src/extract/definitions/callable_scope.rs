@@ -1,17 +1,17 @@
 //! Entering and leaving a callable: its scope, its receiver, and the context around it.
 
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::{Callable, OuterScope, Walk};
-use crate::grammar::SelfRule;
-use crate::model::SymbolKind;
-use crate::model::facts::{Expr, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
+use crate::facts::builder::Builder;
+use crate::walk::{Callable, OuterScope, Walk};
+use cograph_grammar::SelfRule;
+use cograph_model::SymbolKind;
+use cograph_model::facts::{Expr, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
 use tree_sitter::Node;
 
 /// Context to restore behind a callable or type.
 pub(super) struct CallableContext {
-    pub(in crate::extract) outer: OuterScope,
-    pub(in crate::extract) callable: Callable,
-    pub(in crate::extract) enclosing: LocalSymbol,
+    pub(crate) outer: OuterScope,
+    pub(crate) callable: Callable,
+    pub(crate) enclosing: LocalSymbol,
 }
 
 pub(super) fn enter_callable<'t>(
@@ -59,7 +59,7 @@ fn is_constructor_function(walk: &mut Walk<'_>, symbol: LocalSymbol, outer: Scop
 }
 
 /// True if a callable belongs to a type or object.
-pub(in crate::extract) fn is_member(facts: &mut Builder, symbol: LocalSymbol) -> bool {
+pub(crate) fn is_member(facts: &mut Builder, symbol: LocalSymbol) -> bool {
     symbol.is_some() && {
         let entry = facts.symbol_mut(symbol);
         let (owner, declaring) = (entry.owner, entry.scope);

@@ -1,31 +1,27 @@
 //! Named callables: headers, bodies, and the context inside.
 
-use crate::extract::definitions::callable_scope;
-use crate::extract::definitions::declarator_chain;
-use crate::extract::definitions::parameters;
-use crate::extract::definitions::symbols;
-use crate::extract::facts::builder::Builder;
-use crate::extract::types;
-use crate::extract::types::generics;
-use crate::extract::walk::Definition;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::surroundings;
-use crate::extract::walk::unruled;
-use crate::extract::walk::{READ, Usage, Walk, offset};
-use crate::grammar::{Rule, SelfRule};
-use crate::model::facts::{
+use crate::definitions::callable_scope;
+use crate::definitions::declarator_chain;
+use crate::definitions::parameters;
+use crate::definitions::symbols;
+use crate::facts::builder::Builder;
+use crate::types;
+use crate::types::generics;
+use crate::walk::Definition;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::surroundings;
+use crate::walk::unruled;
+use crate::walk::{READ, Usage, Walk, offset};
+use cograph_grammar::{Rule, SelfRule};
+use cograph_model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, ScopeId, ScopeKind, flags,
 };
-use crate::model::{SiteKind, SymbolKind};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
-pub(in crate::extract) fn function<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Function {
         kind,
         name,
@@ -191,11 +187,7 @@ pub(in crate::extract) fn function<'t>(
 }
 
 /// Code that writes a property: what is written has the type of the property.
-pub(in crate::extract) fn accessor<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    value: &'static str,
-) -> ExprId {
+pub(crate) fn accessor<'t>(walk: &mut Walk<'t>, node: Node<'t>, value: &'static str) -> ExprId {
     let outer = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
     let property = walk.context.callable.symbol;
     let ty = property.get().map_or(ExprId::NONE, |property| walk.facts.facts.symbols[property].ty);
@@ -225,7 +217,7 @@ fn parameters_of<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbol) {
         matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Param { .. }))
     };
     let children = children::named_children(&walk.input, node);
-    let params: crate::extract::walk::children::Children<'t> =
+    let params: crate::walk::children::Children<'t> =
         children.into_iter().filter(|child| is_param(walk, *child)).collect();
     if !params.is_empty() {
         parameters::parameters_among(walk, node, params, symbol);
@@ -271,12 +263,7 @@ fn implied_constructor<'t>(
 }
 
 /// Visits a body in its callable's scope; with `tail` its last value is returned.
-pub(in crate::extract) fn body<'t>(
-    walk: &mut Walk<'t>,
-    body: Node<'t>,
-    symbol: LocalSymbol,
-    tail: bool,
-) {
+pub(crate) fn body<'t>(walk: &mut Walk<'t>, body: Node<'t>, symbol: LocalSymbol, tail: bool) {
     let is_block =
         matches!(rule_choice::rule_at(&walk.input, body), Some(Rule::Block {} | Rule::Flow {}));
     let inner = walk.context.scope;
@@ -307,7 +294,7 @@ fn begin_parameters(facts: &mut Builder, scope: ScopeId, body: u32) {
 }
 
 /// Visits the statements of a body without a node of its own: the children but `params`.
-pub(in crate::extract) fn statements<'t>(
+pub(crate) fn statements<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     params: Option<Node<'t>>,

@@ -1,19 +1,19 @@
 //! The component that a file of markup is: a symbol with the name of the file, which importers of
 //! the file get.
 
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::{Input, line, offset};
-use crate::model::facts::{
+use crate::facts::builder::Builder;
+use crate::walk::{Input, line, offset};
+use cograph_model::facts::{
     Binding, BindingKind, ExprId, LocalSymbol, NameId, Run, ScopeId, Symbol, flags,
 };
-use crate::model::{Position, Span, SymbolKind, Visibility};
+use cograph_model::{Position, Span, SymbolKind, Visibility};
 
 /// Name of an exported value without one.
 const DEFAULT: &str = "default";
 
 /// Defines the component of a file, unless the code in it exports a value under a name. A value
 /// without a name has that of the component.
-pub(in crate::extract) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
+pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
     if input.language.manifest.markup.is_none() {
         return;
     }

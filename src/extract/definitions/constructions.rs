@@ -1,16 +1,16 @@
 //! Constructions that are written as declarations: local variables with arguments in parentheses,
 //! which a grammar may take for declarations of functions, and variants of an enumeration.
 
-use crate::extract::types;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::children::Children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::{Declared, READ, Usage, Walk};
-use crate::grammar::{Rule, TypeRule};
-use crate::model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, Symbol};
-use crate::model::{SiteKind, SymbolKind};
+use crate::types;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::children::Children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::{Declared, READ, Usage, Walk};
+use cograph_grammar::{Rule, TypeRule};
+use cograph_model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, Symbol};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Returns the names in a parameter list that are arguments: inside a function, bare and each
@@ -109,12 +109,7 @@ pub(super) fn is_list<'t>(input: &Input<'t>, value: Node<'t>) -> bool {
 }
 
 /// A list of arguments as an element of an array: the site is where it begins.
-pub(in crate::extract) fn element<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    wanted: ExprId,
-    args: &[ExprId],
-) {
+pub(crate) fn element<'t>(walk: &mut Walk<'t>, node: Node<'t>, wanted: ExprId, args: &[ExprId]) {
     let Expr::OfType(ty) = walk.facts.get(wanted) else { return };
     let named = match walk.facts.get(ty) {
         Expr::Apply(base, _) => walk.facts.get(base),
@@ -166,7 +161,7 @@ pub(super) fn implied<'t>(
 
 /// A call of a library makes an instance of a type with these arguments. The type was visited as
 /// an argument of the callee.
-pub(in crate::extract) fn made<'t>(walk: &mut Walk<'t>, ty_node: Node<'t>, args: Run) {
+pub(crate) fn made<'t>(walk: &mut Walk<'t>, ty_node: Node<'t>, args: Run) {
     let Some(name_node) = type_name_node(&walk.input, ty_node) else { return };
     let ty = types::visit_type(walk, ty_node, Usage::Silent);
     if !ty.is_some() {
@@ -181,7 +176,7 @@ pub(in crate::extract) fn made<'t>(walk: &mut Walk<'t>, ty_node: Node<'t>, args:
 }
 
 /// A variant with arguments constructs the type around it.
-pub(in crate::extract) fn of_variant<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) {
+pub(crate) fn of_variant<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) {
     let Rule::Variable { name, args: Some(args), maker, .. } = rule else { return };
     let (Some(name_node), Some(args)) = (name.first(node), args.first(node)) else { return };
     let maker = maker.as_ref().and_then(|selector| selector.first(node));

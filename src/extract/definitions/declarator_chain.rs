@@ -1,16 +1,16 @@
 //! Chains of declarators: the name at their end, and the types that they wrap around it.
 
-use crate::extract::bindings::variables;
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::children;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::{Declared, READ, Walk, Wrapper};
-use crate::grammar::{Rule, Selector};
-use crate::model::facts::{Expr, ExprId};
+use crate::bindings::variables;
+use crate::facts::builder::Builder;
+use crate::walk::children;
+use crate::walk::rule_choice;
+use crate::walk::{Declared, READ, Walk, Wrapper};
+use cograph_grammar::{Rule, Selector};
+use cograph_model::facts::{Expr, ExprId};
 use tree_sitter::Node;
 
 /// Follows a chain of declarators to its name.
-pub(in crate::extract) fn declarator<'t>(walk: &mut Walk<'t>, start: Node<'t>) -> Declared<'t> {
+pub(crate) fn declarator<'t>(walk: &mut Walk<'t>, start: Node<'t>) -> Declared<'t> {
     let mut declared = Declared::default();
     let mut node = start;
     loop {

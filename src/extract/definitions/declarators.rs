@@ -1,35 +1,31 @@
 //! Declarations with chains of declarators (`*name[3]`, `(*name)(int)`), and type aliases of that
 //! form.
 
-use crate::extract::bindings::bound_names;
-use crate::extract::bindings::bound_names::{Bind, Flow};
-use crate::extract::bindings::patterns;
-use crate::extract::bindings::variables;
-use crate::extract::definitions;
-use crate::extract::definitions::callable_scope;
-use crate::extract::definitions::constructions;
-use crate::extract::definitions::declarator_chain;
-use crate::extract::definitions::parameters;
-use crate::extract::definitions::symbols;
-use crate::extract::types;
-use crate::extract::types::generics;
-use crate::extract::walk::Definition;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{Declared, Pending, READ, Usage, Walk, Wrapper};
-use crate::grammar::{ModifierMeaning, Rule, TypeRule, WordClass};
-use crate::model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
-use crate::model::{SiteKind, SymbolKind};
+use crate::bindings::bound_names;
+use crate::bindings::bound_names::{Bind, Flow};
+use crate::bindings::patterns;
+use crate::bindings::variables;
+use crate::definitions;
+use crate::definitions::callable_scope;
+use crate::definitions::constructions;
+use crate::definitions::declarator_chain;
+use crate::definitions::parameters;
+use crate::definitions::symbols;
+use crate::types;
+use crate::types::generics;
+use crate::walk::Definition;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{Declared, Pending, READ, Usage, Walk, Wrapper};
+use cograph_grammar::{ModifierMeaning, Rule, TypeRule, WordClass};
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
-pub(in crate::extract) fn declaration<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn declaration<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Declaration { kind, ty, declarators, values, hoisted } = rule else {
         return ExprId::NONE;
     };
@@ -69,7 +65,7 @@ pub(in crate::extract) fn declaration<'t>(
         words.iter().find_map(|word| walk.input.language.manifest.visibility.words.get(*word))
     {
         walk.context.around.section =
-            crate::model::Visibility::from_word(visibility).or(walk.context.around.section);
+            cograph_model::Visibility::from_word(visibility).or(walk.context.around.section);
     }
     let mut values = children::every(&walk.input, values.as_ref(), node);
     let alone = declarators.len() == 1;
@@ -289,11 +285,7 @@ fn initial_value<'t>(walk: &mut Walk<'t>, node: Node<'t>, ty: ExprId) -> ExprId 
     if value.is_some() { value } else { wanted }
 }
 
-pub(in crate::extract) fn alias<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn alias<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Alias { name, declarator, ty, type_params } = rule else { return ExprId::NONE };
     let ty_node = match ty {
         Some(ty) => ty.first(node),

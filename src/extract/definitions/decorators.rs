@@ -1,19 +1,19 @@
 //! Decorators: their references, and the values that they apply to the next definition.
 
-use crate::extract::definitions::shadowing;
-use crate::extract::macros;
-use crate::extract::types;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{Decorator, READ, Usage, Walk};
-use crate::grammar::{DecoratorMeaning, Rule, Selector};
-use crate::model::SiteKind;
-use crate::model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
+use crate::definitions::shadowing;
+use crate::macros;
+use crate::types;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{Decorator, READ, Usage, Walk};
+use cograph_grammar::{DecoratorMeaning, Rule, Selector};
+use cograph_model::SiteKind;
+use cograph_model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
 use tree_sitter::Node;
 
-pub(in crate::extract) fn decorated<'t>(
+pub(crate) fn decorated<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     of: &'static Selector,
@@ -25,7 +25,7 @@ pub(in crate::extract) fn decorated<'t>(
     of.first(node).map_or(ExprId::NONE, |definition| walk.visit(definition, READ))
 }
 
-pub(in crate::extract) fn decorator<'t>(
+pub(crate) fn decorator<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     name: &'static Selector,

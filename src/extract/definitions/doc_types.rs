@@ -1,16 +1,16 @@
 //! Types in documentation comments for parameters, results and variables, in languages without type
 //! declarations. Independent of the syntax tree.
 
-use crate::extract::imports::in_comments;
-use crate::extract::types;
-use crate::extract::walk::Context;
-use crate::extract::walk::Input;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{Usage, Walk};
-use crate::grammar::{Pattern, Rule};
-use crate::model::facts::{Expr, ExprId};
+use crate::imports::in_comments;
+use crate::types;
+use crate::walk::Context;
+use crate::walk::Input;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{Usage, Walk};
+use cograph_grammar::{Pattern, Rule};
+use cograph_model::facts::{Expr, ExprId};
 use tree_sitter::Node;
 
 /// Keeps the comment before a definition for its parameters and result, if it may contain their
@@ -61,7 +61,7 @@ pub(super) fn documented_name<'t>(
 }
 
 /// Returns the declared type, or the documented one where the declared one is absent or vague.
-pub(in crate::extract) fn or_documented<'t>(
+pub(crate) fn or_documented<'t>(
     walk: &mut Walk<'t>,
     declared: ExprId,
     documented: impl FnOnce(&mut Walk<'t>) -> ExprId,
@@ -90,7 +90,7 @@ pub(super) fn documented_result<'t>(
 
 /// Returns the documented type of a variable, from the comment before its declaration or
 /// assignment.
-pub(in crate::extract) fn documented_variable<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+pub(crate) fn documented_variable<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
     stated(
         walk,
         node,
@@ -105,7 +105,7 @@ const MAX_CAST_BYTES: usize = 512;
 
 /// Returns the type that a comment directly before a value in parentheses states (`/** @type {T} */
 /// (value)`).
-pub(in crate::extract) fn documented_cast<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+pub(crate) fn documented_cast<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
     let rules = &walk.input.language.manifest.documentation;
     let (source, start) = (walk.input.source, node.start_byte());
     if rules.type_tags.is_empty() || rules.bare_types || source.get(start) != Some(&b'(') {

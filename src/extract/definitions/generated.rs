@@ -1,10 +1,10 @@
 //! Members that a decorator has a compiler plugin make of the fields of a type: accessors and the
 //! like, of which no source exists. Their extent is that of the field, or of the type.
 
-use crate::extract::walk::{Generated, Walk, texts};
-use crate::grammar::GeneratedMember;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, Symbol, flags};
-use crate::model::{SymbolKind, Visibility};
+use crate::walk::{Generated, Walk, texts};
+use cograph_grammar::GeneratedMember;
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, Symbol, flags};
+use cograph_model::{SymbolKind, Visibility};
 
 /// Members that the pending decorators generate.
 pub(super) fn of_pending(walk: &Walk<'_>) -> Vec<Generated> {

@@ -1,15 +1,15 @@
 //! Items: definitions with only a name, a position and contents, such as sections, keys, blocks,
 //! and calls that define.
 
-use crate::extract::definitions::symbols;
-use crate::extract::walk::Definition;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::{READ, Surroundings, Walk};
-use crate::grammar::{Listed, Rule};
-use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeKind};
+use crate::definitions::symbols;
+use crate::walk::Definition;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::{READ, Surroundings, Walk};
+use cograph_grammar::{Listed, Rule};
+use cograph_model::facts::{Expr, ExprId, NameId, Run, ScopeKind};
 use tree_sitter::Node;
 
 /// Maximum length of a joined name in bytes: a longer one is text, and its prefix suffices for a
@@ -17,11 +17,7 @@ use tree_sitter::Node;
 const MAX_NAME_BYTES: usize = 160;
 
 /// Defines a named part of a file and visits its contents.
-pub(in crate::extract) fn item<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn item<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Item { kind, name, join, body, flat, leaf } = rule else { return ExprId::NONE };
     let parts: Vec<Node<'t>> = name
         .iter()
@@ -84,11 +80,7 @@ fn join_parts<'t>(input: &Input<'t>, parts: &[Node<'t>], join: &str) -> String {
 }
 
 /// Defines a symbol for each name that a node lists. The rest of the node is ignored.
-pub(in crate::extract) fn defines<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn defines<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Defines { kind, names, field, alias_of, alias_in, suffixes } = rule else {
         return ExprId::NONE;
     };

@@ -1,32 +1,32 @@
 //! Parameters: bindings, arity, receivers, and parameters that are fields.
 
-use crate::extract::bindings::bound_names::{Bind, Flow};
-use crate::extract::bindings::patterns;
-use crate::extract::bindings::variables;
-use crate::extract::definitions::callable_scope;
-use crate::extract::definitions::declarator_chain;
-use crate::extract::definitions::doc_types;
-use crate::extract::definitions::symbols;
-use crate::extract::facts::builder::Builder;
-use crate::extract::macros::bodies;
-use crate::extract::types;
-use crate::extract::walk::Context;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::children::Children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Gathers, ModifierMeaning, Pattern, Rule};
-use crate::model::facts::{
+use crate::bindings::bound_names::{Bind, Flow};
+use crate::bindings::patterns;
+use crate::bindings::variables;
+use crate::definitions::callable_scope;
+use crate::definitions::declarator_chain;
+use crate::definitions::doc_types;
+use crate::definitions::symbols;
+use crate::facts::builder::Builder;
+use crate::macros::bodies;
+use crate::types;
+use crate::walk::Context;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::children::Children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{READ, Usage, Walk};
+use cograph_grammar::{Gathers, ModifierMeaning, Pattern, Rule};
+use cograph_model::facts::{
     Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, flags,
 };
-use crate::model::{SiteKind, SymbolKind};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Binds parameters in the current scope and records them in their symbol.
-pub(in crate::extract) fn parameters<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbol) {
+pub(crate) fn parameters<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbol) {
     let nodes = match rule_choice::rule_at(&walk.input, node) {
         Some(Rule::Name { .. } | Rule::Param { .. }) => smallvec::smallvec![node],
         _ => children::named_children(&walk.input, node),
@@ -287,7 +287,7 @@ fn parameter<'t>(
 ) -> u16 {
     let Rule::Param { name, declarator, ty, value, variadic, .. } = rule else { return 0 };
     symbols::visit_modifiers(walk, node);
-    walk.context.pending = crate::extract::walk::Pending::default();
+    walk.context.pending = crate::walk::Pending::default();
     let mut declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
         Some(ty) => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
         None => ExprId::NONE,
@@ -334,11 +334,7 @@ fn parameter<'t>(
 }
 
 /// Binds a parameter for a value among type parameters (`template <int N>`).
-pub(in crate::extract) fn value_parameter<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) {
+pub(crate) fn value_parameter<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) {
     let pending = std::mem::take(&mut walk.context.pending);
     parameter(walk, rule, node, false, ExprId::NONE, None, &mut Vec::new());
     walk.context.pending = pending;
@@ -386,7 +382,7 @@ pub(super) fn receiver_type_params(walk: &mut Walk<'_>, symbol: LocalSymbol) {
 
 /// Visits a return type. Results in the form of parameters are one type or a tuple, and their
 /// names are variables of the callable.
-pub(in crate::extract) fn result_type<'t>(walk: &mut Walk<'t>, returns: Node<'t>) -> ExprId {
+pub(crate) fn result_type<'t>(walk: &mut Walk<'t>, returns: Node<'t>) -> ExprId {
     let results = children::named_children(&walk.input, returns);
     if !results.iter().any(|result| {
         matches!(rule_choice::rule_at(&walk.input, *result), Some(Rule::Param { .. }))

@@ -1,26 +1,22 @@
 //! Pattern declarations that may shadow earlier names; members of a constructed value.
 
-use crate::extract::bindings::bound_names::{Bind, Flow};
-use crate::extract::bindings::patterns;
-use crate::extract::bindings::variables;
-use crate::extract::types;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::Rule;
-use crate::model::facts::{Expr, ExprId};
-use crate::model::{SiteKind, SymbolKind};
+use crate::bindings::bound_names::{Bind, Flow};
+use crate::bindings::patterns;
+use crate::bindings::variables;
+use crate::types;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{READ, Usage, Walk};
+use cograph_grammar::Rule;
+use cograph_model::facts::{Expr, ExprId};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Binds the names of a pattern. A name that shadows one of the same function, or that its own
 /// value uses, starts a scope for the rest of the block.
-pub(in crate::extract) fn let_binding<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn let_binding<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Let { pattern, ty: ty_selector, value, otherwise } = rule else {
         return ExprId::NONE;
     };
@@ -85,18 +81,14 @@ fn shadow<'t>(walk: &mut Walk<'t>, pattern: Node<'t>, node: Node<'t>, first: usi
 }
 
 /// Visits the members of a value that is made with their values, or its elements.
-pub(in crate::extract) fn constructed_fields<'t>(
-    walk: &mut Walk<'t>,
-    list: Node<'t>,
-    made: ExprId,
-) {
+pub(crate) fn constructed_fields<'t>(walk: &mut Walk<'t>, list: Node<'t>, made: ExprId) {
     for child in children::named_children(&walk.input, list) {
         constructed_part(walk, child, made);
     }
 }
 
 /// Visits a member of a value that is made, with its value, or an element.
-pub(in crate::extract) fn constructed_part<'t>(walk: &mut Walk<'t>, part: Node<'t>, made: ExprId) {
+pub(crate) fn constructed_part<'t>(walk: &mut Walk<'t>, part: Node<'t>, made: ExprId) {
     let Some(Rule::Initializer { name, value }) = rule_choice::rule_at(&walk.input, part) else {
         walk.element_of(part, made);
         return;

@@ -1,33 +1,30 @@
 //! Symbols: conversion of definitions, with their modifiers and decorators.
 
-use crate::extract::definitions::doc_types;
-use crate::extract::definitions::generated;
-use crate::extract::facts::builder::Builder;
-use crate::extract::facts::text;
-use crate::extract::walk::Context;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{Definition, Pending, READ, Walk, offset, position};
-use crate::grammar::{ConstructorNames, DecoratorMeaning, ExportRule, ModifierMeaning, Rule};
-use crate::model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags};
-use crate::model::{Position, Span, SymbolKind, Visibility};
+use crate::definitions::doc_types;
+use crate::definitions::generated;
+use crate::facts::builder::Builder;
+use crate::facts::text;
+use crate::walk::Context;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{Definition, Pending, READ, Walk, offset, position};
+use cograph_grammar::{ConstructorNames, DecoratorMeaning, ExportRule, ModifierMeaning, Rule};
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags};
+use cograph_model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
 
 /// Modifiers and decorators of a definition.
 #[derive(Default)]
-pub(in crate::extract) struct Marks {
-    pub(in crate::extract) flags: u32,
+pub(crate) struct Marks {
+    pub(crate) flags: u32,
     visibility: Option<Visibility>,
     exported: bool,
     constant: bool,
 }
 
-pub(in crate::extract) fn define<'t>(
-    walk: &mut Walk<'t>,
-    definition: &Definition<'t>,
-) -> LocalSymbol {
+pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> LocalSymbol {
     doc_types::keep_comment(&walk.input, &mut walk.context);
     let generated = match definition.kind.is_type() {
         true => Vec::new(),
@@ -345,7 +342,7 @@ fn marks<'t>(
         }
     }
     let rules = &input.language.manifest.modifiers;
-    for crate::extract::walk::Decorator { name: decorator, node, .. } in &pending.decorators {
+    for crate::walk::Decorator { name: decorator, node, .. } in &pending.decorators {
         let last = decorator.rsplit(['.', ':']).next().unwrap_or(decorator);
         let whole: String = texts::text_of(input, *node).split_whitespace().collect();
         let whole = whole.trim_start_matches(['#', '[', '@']).trim_end_matches(']');
@@ -376,10 +373,7 @@ fn marks<'t>(
 }
 
 /// Returns the visibility of a modifier node.
-pub(in crate::extract) fn marked_visibility<'t>(
-    walk: &Walk<'t>,
-    node: Node<'t>,
-) -> Option<Visibility> {
+pub(crate) fn marked_visibility<'t>(walk: &Walk<'t>, node: Node<'t>) -> Option<Visibility> {
     let mut marks = Marks::default();
     for word in texts::text_of(&walk.input, node)
         .split(|c: char| c.is_whitespace() || matches!(c, '(' | ')'))
@@ -389,7 +383,7 @@ pub(in crate::extract) fn marked_visibility<'t>(
     marks.visibility
 }
 
-pub(in crate::extract) fn mark_word(input: &Input<'_>, marks: &mut Marks, word: &str) {
+pub(crate) fn mark_word(input: &Input<'_>, marks: &mut Marks, word: &str) {
     let rules = &input.language.manifest.modifiers;
     for meaning in rules.words.get(word).into_iter().flatten() {
         match meaning {
@@ -454,7 +448,7 @@ fn first_string<'t>(input: &Input<'t>, node: Node<'t>, kind: &str) -> Option<Nod
 
 /// Visits decorators inside modifier nodes and adds them to the pending ones. Returns the ids
 /// of the visited nodes.
-pub(in crate::extract) fn visit_modifiers<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Vec<usize> {
+pub(crate) fn visit_modifiers<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Vec<usize> {
     let mut visited = Vec::new();
     if !walk.input.language.has_decorators() {
         return visited;

@@ -1,32 +1,32 @@
 //! Definitions with members: types and their bases, extensions, modules, aliases.
 
-use crate::extract::bindings::bound_names;
-use crate::extract::bindings::bound_names::Flow;
-use crate::extract::bindings::variables;
-use crate::extract::definitions::callable_scope;
-use crate::extract::definitions::callable_scope::CallableContext;
-use crate::extract::definitions::constructions;
-use crate::extract::definitions::generated;
-use crate::extract::definitions::items;
-use crate::extract::definitions::parameters;
-use crate::extract::definitions::symbols;
-use crate::extract::imports::import;
-use crate::extract::types;
-use crate::extract::types::generics;
-use crate::extract::walk::Definition;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::unruled;
-use crate::extract::walk::{Callable, Pending, READ, Surroundings, Usage, Walk};
-use crate::grammar::{Rule, Selector};
-use crate::model::facts::{
+use crate::bindings::bound_names;
+use crate::bindings::bound_names::Flow;
+use crate::bindings::variables;
+use crate::definitions::callable_scope;
+use crate::definitions::callable_scope::CallableContext;
+use crate::definitions::constructions;
+use crate::definitions::generated;
+use crate::definitions::items;
+use crate::definitions::parameters;
+use crate::definitions::symbols;
+use crate::imports::import;
+use crate::types;
+use crate::types::generics;
+use crate::walk::Definition;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::unruled;
+use crate::walk::{Callable, Pending, READ, Surroundings, Usage, Walk};
+use cograph_grammar::{Rule, Selector};
+use cograph_model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, NameId, PREPENDED, ScopeId, ScopeKind, flags,
 };
-use crate::model::{ProblemKind, SiteKind, SymbolKind, Visibility};
+use cograph_model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
 
-pub(in crate::extract) fn type_definition<'t>(
+pub(crate) fn type_definition<'t>(
     walk: &mut Walk<'t>,
     rule: &'static Rule,
     node: Node<'t>,
@@ -54,7 +54,7 @@ pub(in crate::extract) fn type_definition<'t>(
 
 /// Defines a type under its own name or that of its alias; `whole` is the definition including
 /// the name.
-pub(in crate::extract) fn named_type<'t>(
+pub(crate) fn named_type<'t>(
     walk: &mut Walk<'t>,
     rule: &'static Rule,
     node: Node<'t>,
@@ -170,7 +170,7 @@ fn note_members<'t>(walk: &mut Walk<'t>, scope: ScopeId, body: Node<'t>) {
 fn anonymous_type<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
-    bases: &'static [crate::grammar::BaseRule],
+    bases: &'static [cograph_grammar::BaseRule],
     body: Option<Node<'t>>,
 ) -> ExprId {
     // The members of the type are no names in its header.
@@ -193,7 +193,7 @@ fn anonymous_type<'t>(
 fn bases<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
-    bases: &'static [crate::grammar::BaseRule],
+    bases: &'static [cograph_grammar::BaseRule],
     symbol: LocalSymbol,
 ) -> ExprId {
     let mut first = ExprId::NONE;
@@ -215,11 +215,7 @@ fn bases<'t>(
     first
 }
 
-pub(in crate::extract) fn type_name<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn type_name<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::TypeName { name, ty, type_params, kinds } = rule else { return ExprId::NONE };
     let (Some(name_node), Some(ty_node)) = (name.first(node), ty.first(node)) else {
         return walk.visit_children(node);
@@ -244,11 +240,7 @@ pub(in crate::extract) fn type_name<'t>(
     ExprId::NONE
 }
 
-pub(in crate::extract) fn extend<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn extend<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Extend { ty, interface, body, type_params, receiver } = rule else {
         return ExprId::NONE;
     };
@@ -282,11 +274,7 @@ pub(in crate::extract) fn extend<'t>(
 }
 
 /// Visits a part of a type's body with members of the type itself.
-pub(in crate::extract) fn statics<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    body: &'static Selector,
-) -> ExprId {
+pub(crate) fn statics<'t>(walk: &mut Walk<'t>, node: Node<'t>, body: &'static Selector) -> ExprId {
     let around = Surroundings { declared_static: true, ..Surroundings::NONE };
     let around = std::mem::replace(&mut walk.context.around, around);
     if let Some(body) = body.first(node) {
@@ -297,11 +285,7 @@ pub(in crate::extract) fn statics<'t>(
     ExprId::NONE
 }
 
-pub(in crate::extract) fn module<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn module<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Module { kind, name, body } = rule else { return ExprId::NONE };
     let body_node = body.as_ref().and_then(|selector| selector.first(node));
     let name_node = name.as_ref().and_then(|selector| selector.first(node));
@@ -369,7 +353,7 @@ fn module_names<'t>(walk: &mut Walk<'t>, name: Node<'t>) -> Vec<Node<'t>> {
     names
 }
 
-pub(in crate::extract) fn embed<'t>(
+pub(crate) fn embed<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     of: &'static Selector,
@@ -427,7 +411,7 @@ fn hooked_type(walk: &Walk<'_>, hooks: &[String]) -> Option<LocalSymbol> {
 }
 
 /// Defines an embedded field: a base that is also a field with the name of its type.
-pub(in crate::extract) fn embedded_field<'t>(
+pub(crate) fn embedded_field<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     ty: Option<&'static Selector>,
@@ -458,7 +442,7 @@ pub(in crate::extract) fn embedded_field<'t>(
 }
 
 /// Visits definitions that share one keyword.
-pub(in crate::extract) fn group<'t>(walk: &mut Walk<'t>, node: Node<'t>, repeats: bool) -> ExprId {
+pub(crate) fn group<'t>(walk: &mut Walk<'t>, node: Node<'t>, repeats: bool) -> ExprId {
     let alone = children::only_named_child(&walk.input, node).is_some();
     let mut repeated = ExprId::NONE;
     let outer = (walk.context.whole, walk.context.around.declared);

@@ -1,21 +1,21 @@
 //! Calls: callee, arguments, and special calls: imports, tests, casts.
 
-use crate::extract::bindings::fields;
-use crate::extract::definitions::constructions;
-use crate::extract::expressions::construct;
-use crate::extract::expressions::values;
-use crate::extract::facts::builder::Builder;
-use crate::extract::types;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::unruled;
-use crate::extract::walk::{READ, Usage, Walk, offset};
-use crate::grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
-use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, Run, UNNAMED};
+use crate::bindings::fields;
+use crate::definitions::constructions;
+use crate::expressions::construct;
+use crate::expressions::values;
+use crate::facts::builder::Builder;
+use crate::types;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::unruled;
+use crate::walk::{READ, Usage, Walk, offset};
+use cograph_grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
+use cograph_model::SiteKind;
+use cograph_model::facts::{Expr, ExprId, Run, UNNAMED};
 use tree_sitter::Node;
 
 /// Calls the member of the base that the enclosing callable overrides.

@@ -1,27 +1,24 @@
 //! Constructions with member initializers, and the arguments of calls.
 
-use crate::extract::bindings::variables;
-use crate::extract::definitions::{constructions, shadowing};
-use crate::extract::expressions::{literals, values};
-use crate::extract::types;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::unruled;
-use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Pattern, Rule, Selector};
-use crate::model::SiteKind;
-use crate::model::facts::{
+use crate::bindings::variables;
+use crate::definitions::{constructions, shadowing};
+use crate::expressions::{literals, values};
+use crate::types;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::unruled;
+use crate::walk::{READ, Usage, Walk};
+use cograph_grammar::{Pattern, Rule, Selector};
+use cograph_model::SiteKind;
+use cograph_model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, SPREAD_ARGUMENT, ScopeKind,
 };
 use smallvec::SmallVec;
 use tree_sitter::Node;
 
 /// Visits arguments: returns their values, whether some are spread, and their number.
-pub(in crate::extract) fn arguments<'t>(
-    walk: &mut Walk<'t>,
-    node: Option<Node<'t>>,
-) -> (Run, bool, usize) {
+pub(crate) fn arguments<'t>(walk: &mut Walk<'t>, node: Option<Node<'t>>) -> (Run, bool, usize) {
     let callee = std::mem::replace(&mut walk.context.callee, ExprId::NONE);
     let Some(node) = node else { return (Run::default(), false, 0) };
     if rule_choice::rule_at(&walk.input, node)
@@ -291,11 +288,7 @@ fn set_expected<'t>(walk: &mut Walk<'t>, part: Node<'t>, whole: ExprId) {
 }
 
 /// Visits a value with the expected value `wanted` for a construction without a type.
-pub(in crate::extract) fn visit_as<'t>(
-    walk: &mut Walk<'t>,
-    value: Node<'t>,
-    wanted: ExprId,
-) -> ExprId {
+pub(crate) fn visit_as<'t>(walk: &mut Walk<'t>, value: Node<'t>, wanted: ExprId) -> ExprId {
     let outer = walk.context.around;
     let is_untyped = matches!(
         rule_choice::rule_at(&walk.input, value),

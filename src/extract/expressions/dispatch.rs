@@ -1,34 +1,34 @@
 //! Dispatch of expression rules: values and the references in them.
 
-use crate::extract::bindings::bound_names::{Bind, Flow};
-use crate::extract::bindings::implied;
-use crate::extract::bindings::narrowing;
-use crate::extract::bindings::patterns;
-use crate::extract::bindings::stated_types;
-use crate::extract::bindings::statements;
-use crate::extract::definitions::shadowing;
-use crate::extract::expressions::calls;
-use crate::extract::expressions::construct;
-use crate::extract::expressions::literals;
-use crate::extract::expressions::paths;
-use crate::extract::expressions::values;
-use crate::extract::facts::builder::Builder;
-use crate::extract::macros;
-use crate::extract::types;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Rule, Selector, TypeRule};
-use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, SiteId};
+use crate::bindings::bound_names::{Bind, Flow};
+use crate::bindings::implied;
+use crate::bindings::narrowing;
+use crate::bindings::patterns;
+use crate::bindings::stated_types;
+use crate::bindings::statements;
+use crate::definitions::shadowing;
+use crate::expressions::calls;
+use crate::expressions::construct;
+use crate::expressions::literals;
+use crate::expressions::paths;
+use crate::expressions::values;
+use crate::facts::builder::Builder;
+use crate::macros;
+use crate::types;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::texts;
+use crate::walk::{READ, Usage, Walk};
+use cograph_grammar::{Rule, Selector, TypeRule};
+use cograph_model::SiteKind;
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, SiteId};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 /// Visits nodes with a value, and binding statements. Nested expressions recurse through this
 /// function: its arms are calls, so that its frame is small.
-pub(in crate::extract) fn express<'t>(
+pub(crate) fn express<'t>(
     walk: &mut Walk<'t>,
     rule: &'static Rule,
     node: Node<'t>,

@@ -1,23 +1,23 @@
 //! Exports by assignment: members of the export object, and the value that replaces it.
 
-use crate::extract::bindings::variables;
-use crate::extract::definitions::symbols;
-use crate::extract::expressions::values;
-use crate::extract::walk::Definition;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Surroundings, Walk};
-use crate::grammar::Rule;
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, ExprId, NameId, ScopeId, flags};
+use crate::bindings::variables;
+use crate::definitions::symbols;
+use crate::expressions::values;
+use crate::walk::Definition;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{READ, Surroundings, Walk};
+use cograph_grammar::Rule;
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingKind, Expr, ExprId, NameId, ScopeId, flags};
 use tree_sitter::Node;
 
 /// Visits assignments to the export object or to a member of it. Returns the value of such an
 /// assignment.
-pub(in crate::extract) fn export_assignment<'t>(
+pub(crate) fn export_assignment<'t>(
     walk: &mut Walk<'t>,
     left: Node<'t>,
     right: Node<'t>,
@@ -58,11 +58,7 @@ fn exported_member<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
 
 /// Visits the value of a variable that is also assigned to the export object, or to a member of
 /// it: the variable is the whole export, or the exported member.
-pub(in crate::extract) fn exported_value<'t>(
-    walk: &mut Walk<'t>,
-    name: Node<'t>,
-    value: Node<'t>,
-) -> Node<'t> {
+pub(crate) fn exported_value<'t>(walk: &mut Walk<'t>, name: Node<'t>, value: Node<'t>) -> Node<'t> {
     let mut inner = value;
     let objects = &walk.input.language.manifest.names.export_objects;
     if objects.is_empty() {
@@ -119,7 +115,7 @@ fn export_member<'t>(
 
 /// Exports a value as a whole. It is bound to the name of the export object; members of an
 /// object literal are exports of their own.
-pub(in crate::extract) fn export_whole<'t>(walk: &mut Walk<'t>, value: Node<'t>, node: Node<'t>) {
+pub(crate) fn export_whole<'t>(walk: &mut Walk<'t>, value: Node<'t>, node: Node<'t>) {
     let objects = &walk.input.language.manifest.names.export_objects;
     let name = objects.first().map_or(NameId::NONE, |object| walk.facts.name(object));
     walk.context.around.exported = true;

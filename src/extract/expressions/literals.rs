@@ -1,21 +1,21 @@
 //! Literals and displays: lists, mappings, tuples, objects, and access to their elements.
 
-use crate::extract::expressions::paths;
-use crate::extract::walk::children;
-use crate::extract::walk::context::LiteralParts;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Rule, Selector};
-use crate::model::SiteKind;
-use crate::model::facts::{
+use crate::expressions::paths;
+use crate::walk::children;
+use crate::walk::context::LiteralParts;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{READ, Usage, Walk};
+use cograph_grammar::{Rule, Selector};
+use cograph_model::SiteKind;
+use cograph_model::facts::{
     BindingKind, EXPECTED, Expr, ExprId, LocalSymbol, NameId, Run, ScopeKind,
 };
 use smallvec::SmallVec;
 use tree_sitter::Node;
 
-pub(in crate::extract) fn literal(walk: &mut Walk<'_>, ty: &str) -> ExprId {
+pub(crate) fn literal(walk: &mut Walk<'_>, ty: &str) -> ExprId {
     if ty.is_empty() {
         return ExprId::NONE;
     }
@@ -57,11 +57,7 @@ pub(super) fn class_object<'t>(
 }
 
 /// Visits an element of a container, which has its type where it leaves out its own.
-pub(in crate::extract) fn element_of<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    container: ExprId,
-) -> ExprId {
+pub(crate) fn element_of<'t>(walk: &mut Walk<'t>, node: Node<'t>, container: ExprId) -> ExprId {
     let leaves_type_out = matches!(
         rule_choice::rule_at(&walk.input, node),
         Some(Rule::Construct { ty: None, args: Some(_), .. } | Rule::List { .. })

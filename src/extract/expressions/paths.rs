@@ -1,14 +1,14 @@
 //! Paths (`a::b::c`), in expressions and in names of definitions.
 
-use crate::extract::types;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{PathWord, Rule, Selector};
-use crate::model::SiteKind;
-use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeId, flags};
+use crate::types;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{READ, Usage, Walk};
+use cograph_grammar::{PathWord, Rule, Selector};
+use cograph_model::SiteKind;
+use cograph_model::facts::{Expr, ExprId, NameId, Run, ScopeId, flags};
 use tree_sitter::Node;
 
 /// Member of a value, type or module. A path may nest in the object or in the name.
@@ -103,7 +103,7 @@ fn path_step<'t>(
 }
 
 /// Returns the name inside a node with type arguments, and visits these.
-pub(in crate::extract) fn plain_name<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Node<'t> {
+pub(crate) fn plain_name<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Node<'t> {
     let mut node = node;
     while let Some(Rule::Pass { of }) = rule_choice::rule_at(&walk.input, node) {
         let chosen = match of {
@@ -123,10 +123,7 @@ pub(in crate::extract) fn plain_name<'t>(walk: &mut Walk<'t>, node: Node<'t>) ->
 
 /// Returns the own name of a definition. A path before it (`A::f`) becomes the owner of the
 /// next definition.
-pub(in crate::extract) fn qualified_name<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-) -> (NameId, Node<'t>) {
+pub(crate) fn qualified_name<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> (NameId, Node<'t>) {
     let mut owner = None;
     let mut node = plain_name(walk, node);
     while let Some((part, rest)) = children::path_parts(&walk.input, node) {

@@ -1,37 +1,37 @@
 //! Names bound to closures, types, objects or modules: the name is then the callable, type, owner
 //! of members or import itself.
 
-use crate::extract::bindings::variables;
-use crate::extract::definitions;
-use crate::extract::definitions::callable_scope;
-use crate::extract::definitions::callables;
-use crate::extract::definitions::parameters;
-use crate::extract::definitions::symbols;
-use crate::extract::definitions::symbols::Marks;
-use crate::extract::expressions::literals;
-use crate::extract::facts::builder::Builder;
-use crate::extract::imports::record;
-use crate::extract::imports::record::ModuleName;
-use crate::extract::types;
-use crate::extract::types::generics;
-use crate::extract::walk::Definition;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::unruled;
-use crate::extract::walk::{READ, Surroundings, Usage, Walk};
-use crate::grammar::{Pattern, Rule, Selector};
-use crate::model::facts::{
+use crate::bindings::variables;
+use crate::definitions;
+use crate::definitions::callable_scope;
+use crate::definitions::callables;
+use crate::definitions::parameters;
+use crate::definitions::symbols;
+use crate::definitions::symbols::Marks;
+use crate::expressions::literals;
+use crate::facts::builder::Builder;
+use crate::imports::record;
+use crate::imports::record::ModuleName;
+use crate::types;
+use crate::types::generics;
+use crate::walk::Definition;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::unruled;
+use crate::walk::{READ, Surroundings, Usage, Walk};
+use cograph_grammar::{Pattern, Rule, Selector};
+use cograph_model::facts::{
     BindingKind, Expr, ExprId, HOLDER_TYPE_NAME, LocalSymbol, NameId, RECEIVER, ScopeId, ScopeKind,
     flags,
 };
-use crate::model::{SiteKind, SymbolKind};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Visits an anonymous callable, or one with the name of the variable that holds it.
-pub(in crate::extract) fn lambda<'t>(
+pub(crate) fn lambda<'t>(
     walk: &mut Walk<'t>,
     rule: &'static Rule,
     node: Node<'t>,
@@ -199,7 +199,7 @@ fn mark_lambda<'t>(input: &Input<'t>, facts: &mut Builder, symbol: LocalSymbol, 
 }
 
 /// Defines a name that holds a closure as a callable.
-pub(in crate::extract) fn function_value<'t>(
+pub(crate) fn function_value<'t>(
     walk: &mut Walk<'t>,
     name: NameId,
     name_node: Node<'t>,
@@ -223,7 +223,7 @@ pub(in crate::extract) fn function_value<'t>(
 
 /// Defines an anonymous closure or type under the name that holds it. Returns true if the value
 /// is one.
-pub(in crate::extract) fn named_value<'t>(
+pub(crate) fn named_value<'t>(
     walk: &mut Walk<'t>,
     name: NameId,
     name_node: Node<'t>,
@@ -247,7 +247,7 @@ pub(in crate::extract) fn named_value<'t>(
 
 /// Makes a variable that holds an object literal the owner of its members. Returns true if the
 /// value is one.
-pub(in crate::extract) fn object_value<'t>(
+pub(crate) fn object_value<'t>(
     walk: &mut Walk<'t>,
     name: NameId,
     name_node: Node<'t>,
@@ -344,11 +344,7 @@ fn is_given_away<'t>(walk: &Walk<'t>, node: Node<'t>) -> bool {
 
 /// Defines a variable, or a pattern of members, bound to an imported module as an import.
 /// Returns true if the value is one.
-pub(in crate::extract) fn import_value<'t>(
-    walk: &mut Walk<'t>,
-    pattern: Node<'t>,
-    value: Node<'t>,
-) -> bool {
+pub(crate) fn import_value<'t>(walk: &mut Walk<'t>, pattern: Node<'t>, value: Node<'t>) -> bool {
     let Some(Rule::Call { callee: Some(callee), args: Some(args), .. }) =
         rule_choice::rule_at(&walk.input, value)
     else {

@@ -1,11 +1,11 @@
 //! Builder of facts: interns names, appends expressions, scopes, bindings and sites. Independent of
 //! syntax.
 
-use crate::model::facts::{
+use cograph_model::facts::{
     Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, Import, ImportId, LocalSymbol,
     NameId, Run, Scope, ScopeId, ScopeKind, Site, SiteId, Symbol,
 };
-use crate::model::{Problem, ProblemKind};
+use cograph_model::{Problem, ProblemKind};
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
@@ -13,12 +13,12 @@ use std::hash::BuildHasher;
 
 /// Facts under construction.
 #[derive(Default)]
-pub(in crate::extract) struct Builder {
-    pub(in crate::extract) facts: FileFacts,
+pub(crate) struct Builder {
+    pub(crate) facts: FileFacts,
     /// Sites in order of creation; packed into the facts at the end.
-    pub(in crate::extract) sites: Vec<Site>,
+    pub(crate) sites: Vec<Site>,
     /// First byte of the current node.
-    pub(in crate::extract) at: u32,
+    pub(crate) at: u32,
     /// Interned names; their texts are in the facts.
     name_ids: HashTable<NameId>,
     /// Values of symbols in order of creation; grouped into runs of `lists` at the end.
@@ -38,7 +38,7 @@ const BYTES_PER_NAME: usize = 100;
 
 impl Builder {
     /// Creates a builder for a source of this length.
-    pub(in crate::extract) fn for_source(bytes: usize) -> Self {
+    pub(crate) fn for_source(bytes: usize) -> Self {
         let mut builder = Self::default();
         builder.facts.exprs.reserve(bytes / BYTES_PER_EXPRESSION);
         builder.facts.positions.reserve(bytes / BYTES_PER_EXPRESSION);
@@ -48,7 +48,7 @@ impl Builder {
         builder
     }
 
-    pub(in crate::extract) fn name(&mut self, text: &str) -> NameId {
+    pub(crate) fn name(&mut self, text: &str) -> NameId {
         let names = &mut self.facts.names;
         let hash = FxBuildHasher.hash_one(text);
         if let Some(&id) = self.name_ids.find(hash, |id| &*names[id.0 as usize] == text) {
@@ -61,50 +61,46 @@ impl Builder {
     }
 
     /// Returns the id of a name that is already interned.
-    pub(in crate::extract) fn known_name(&self, text: &str) -> Option<NameId> {
+    pub(crate) fn known_name(&self, text: &str) -> Option<NameId> {
         let names = &self.facts.names;
         self.name_ids
             .find(FxBuildHasher.hash_one(text), |id| &*names[id.0 as usize] == text)
             .copied()
     }
 
-    pub(in crate::extract) fn text(&self, name: NameId) -> &str {
+    pub(crate) fn text(&self, name: NameId) -> &str {
         name.get().map_or("", |position| &self.facts.names[position])
     }
 
-    pub(in crate::extract) fn expr(&mut self, expr: Expr) -> ExprId {
+    pub(crate) fn expr(&mut self, expr: Expr) -> ExprId {
         let id = ExprId::at(self.facts.exprs.len());
         self.facts.exprs.push(expr);
         self.facts.positions.push(self.at);
         id
     }
 
-    pub(in crate::extract) fn get(&self, expr: ExprId) -> Expr {
+    pub(crate) fn get(&self, expr: ExprId) -> Expr {
         expr.get().map_or(Expr::Unknown, |position| self.facts.exprs[position])
     }
 
     /// Creates an expression from a part; none if the part is unknown.
-    pub(in crate::extract) fn of(
-        &mut self,
-        part: ExprId,
-        make: impl FnOnce(ExprId) -> Expr,
-    ) -> ExprId {
+    pub(crate) fn of(&mut self, part: ExprId, make: impl FnOnce(ExprId) -> Expr) -> ExprId {
         if part.is_some() { self.expr(make(part)) } else { ExprId::NONE }
     }
 
-    pub(in crate::extract) fn list(&mut self, items: &[ExprId]) -> Run {
+    pub(crate) fn list(&mut self, items: &[ExprId]) -> Run {
         let start = u32::try_from(self.facts.lists.len())
             .expect("a file has far fewer than 2^32 expressions");
         self.facts.lists.extend_from_slice(items);
         Run { start, len: u32::try_from(items.len()).expect("bounded by the file's size") }
     }
 
-    pub(in crate::extract) fn items(&self, run: Run) -> &[ExprId] {
+    pub(crate) fn items(&self, run: Run) -> &[ExprId] {
         &self.facts.lists[run.range()]
     }
 
     /// Part `position` of a destructured value.
-    pub(in crate::extract) fn item(&mut self, value: ExprId, position: usize) -> ExprId {
+    pub(crate) fn item(&mut self, value: ExprId, position: usize) -> ExprId {
         if let Expr::Tuple(items) = self.get(value) {
             return self.items(items).get(position).copied().unwrap_or(ExprId::NONE);
         }
@@ -113,7 +109,7 @@ impl Builder {
     }
 
     /// Union of several values without unknown parts.
-    pub(in crate::extract) fn union(&mut self, parts: &[ExprId]) -> ExprId {
+    pub(crate) fn union(&mut self, parts: &[ExprId]) -> ExprId {
         let known: SmallVec<[ExprId; 8]> =
             parts.iter().copied().filter(|part| part.is_some()).collect();
         match known[..] {
@@ -126,7 +122,7 @@ impl Builder {
         }
     }
 
-    pub(in crate::extract) fn scope(
+    pub(crate) fn scope(
         &mut self,
         parent: ScopeId,
         kind: ScopeKind,
@@ -148,16 +144,16 @@ impl Builder {
         id
     }
 
-    pub(in crate::extract) fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
+    pub(crate) fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
         scope.get().map_or(ScopeKind::File, |position| self.facts.scopes[position].kind)
     }
 
-    pub(in crate::extract) fn parent(&self, scope: ScopeId) -> ScopeId {
+    pub(crate) fn parent(&self, scope: ScopeId) -> ScopeId {
         scope.get().map_or(ScopeId::NONE, |position| self.facts.scopes[position].parent)
     }
 
     /// Returns the innermost scope, from `scope` outwards, that passes `accept`.
-    pub(in crate::extract) fn nearest(
+    pub(crate) fn nearest(
         &self,
         mut scope: ScopeId,
         accept: impl Fn(ScopeKind) -> bool,
@@ -168,17 +164,17 @@ impl Builder {
         scope
     }
 
-    pub(in crate::extract) fn symbol(&mut self, symbol: Symbol) -> LocalSymbol {
+    pub(crate) fn symbol(&mut self, symbol: Symbol) -> LocalSymbol {
         let id = LocalSymbol::at(self.facts.symbols.len());
         self.facts.symbols.push(symbol);
         id
     }
 
-    pub(in crate::extract) fn symbol_mut(&mut self, symbol: LocalSymbol) -> &mut Symbol {
+    pub(crate) fn symbol_mut(&mut self, symbol: LocalSymbol) -> &mut Symbol {
         &mut self.facts.symbols[symbol.get().expect("callers hold the id of a symbol they made")]
     }
 
-    pub(in crate::extract) fn bind(&mut self, binding: Binding) -> BindingId {
+    pub(crate) fn bind(&mut self, binding: Binding) -> BindingId {
         let id = BindingId::at(self.facts.bindings.len());
         self.bound.entry((binding.scope, binding.name)).or_insert(id);
         if binding.kind == BindingKind::Narrow && binding.ty.is_some() {
@@ -191,12 +187,7 @@ impl Builder {
     /// Puts the bindings of a scope since `start`, which are parameters, before those that their
     /// types and default values have made; returns their run. `symbols` is the number of symbols
     /// then.
-    pub(in crate::extract) fn gather(
-        &mut self,
-        scope: ScopeId,
-        start: usize,
-        symbols: usize,
-    ) -> Run {
+    pub(crate) fn gather(&mut self, scope: ScopeId, start: usize, symbols: usize) -> Run {
         let is_own = |position: &usize| {
             let binding = &self.facts.bindings[*position];
             binding.scope == scope && binding.kind != BindingKind::TypeParam
@@ -238,7 +229,7 @@ impl Builder {
     }
 
     /// Returns the first binding of a name in a scope.
-    pub(in crate::extract) fn bound(&self, scope: ScopeId, name: NameId) -> Option<&Binding> {
+    pub(crate) fn bound(&self, scope: ScopeId, name: NameId) -> Option<&Binding> {
         self.bound
             .get(&(scope, name))
             .and_then(|id| id.get())
@@ -247,7 +238,7 @@ impl Builder {
 
     /// Returns the declared type of a name, or what the last test around has left of it; none if
     /// the name or its type is not known.
-    pub(in crate::extract) fn narrowed_type(&self, mut scope: ScopeId, name: NameId) -> ExprId {
+    pub(crate) fn narrowed_type(&self, mut scope: ScopeId, name: NameId) -> ExprId {
         while scope.is_some() {
             if let Some(ty) = self.narrowed.get(&(scope, name)) {
                 return *ty;
@@ -264,7 +255,7 @@ impl Builder {
 
     /// Returns the first binding of a name in the innermost scope that has one, from `scope`
     /// outwards, except in type scopes.
-    pub(in crate::extract) fn visible(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
+    pub(crate) fn visible(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
         while scope.is_some() {
             if self.scope_kind(scope) != ScopeKind::Type
                 && let Some(binding) = self.bound(scope, name)
@@ -278,11 +269,7 @@ impl Builder {
 
     /// Returns the first binding of a name in the innermost scope that has one, from `scope`
     /// outwards, including type scopes.
-    pub(in crate::extract) fn visible_anywhere(
-        &self,
-        mut scope: ScopeId,
-        name: NameId,
-    ) -> Option<&Binding> {
+    pub(crate) fn visible_anywhere(&self, mut scope: ScopeId, name: NameId) -> Option<&Binding> {
         while scope.is_some() {
             if let Some(binding) = self.bound(scope, name) {
                 return Some(binding);
@@ -293,14 +280,14 @@ impl Builder {
     }
 
     /// Replaces the declared type of the first binding of a name in a scope.
-    pub(in crate::extract) fn set_bound_type(&mut self, scope: ScopeId, name: NameId, ty: ExprId) {
+    pub(crate) fn set_bound_type(&mut self, scope: ScopeId, name: NameId, ty: ExprId) {
         if let Some(position) = self.bound.get(&(scope, name)).and_then(|id| id.get()) {
             self.facts.bindings[position].ty = ty;
         }
     }
 
     /// Renames the last binding.
-    pub(in crate::extract) fn rename_last(&mut self, name: NameId) {
+    pub(crate) fn rename_last(&mut self, name: NameId) {
         let Some(position) = self.facts.bindings.len().checked_sub(1) else { return };
         let id = BindingId::at(position);
         let binding = &mut self.facts.bindings[position];
@@ -312,7 +299,7 @@ impl Builder {
     }
 
     /// Returns the innermost scope and symbol around a position.
-    pub(in crate::extract) fn around(&self, byte: u32) -> (ScopeId, LocalSymbol) {
+    pub(crate) fn around(&self, byte: u32) -> (ScopeId, LocalSymbol) {
         let scopes = &self.facts.scopes;
         let is_around = |scope: &Scope| scope.start <= byte && byte < scope.end;
         let scope = scopes.iter().rposition(is_around).unwrap_or(0);
@@ -327,13 +314,13 @@ impl Builder {
     }
 
     /// True if an expression from `first` on refers to `name`.
-    pub(in crate::extract) fn names_since(&self, first: usize, name: NameId) -> bool {
+    pub(crate) fn names_since(&self, first: usize, name: NameId) -> bool {
         self.facts.exprs[first..]
             .iter()
             .any(|expr| matches!(expr, Expr::Name(other, _) if *other == name))
     }
 
-    pub(in crate::extract) fn bind_symbol(
+    pub(crate) fn bind_symbol(
         &mut self,
         scope: ScopeId,
         block: ScopeId,
@@ -355,38 +342,33 @@ impl Builder {
         });
     }
 
-    pub(in crate::extract) fn import(&mut self, import: Import) -> ImportId {
+    pub(crate) fn import(&mut self, import: Import) -> ImportId {
         let id = ImportId::at(self.facts.imports.len());
         self.facts.imports.push(import);
         id
     }
 
-    pub(in crate::extract) fn site(&mut self, site: Site) -> SiteId {
+    pub(crate) fn site(&mut self, site: Site) -> SiteId {
         let id = SiteId::at(self.sites.len());
         self.sites.push(site);
         id
     }
 
     /// Records `value` as a return value of a callable or a value of a variable.
-    pub(in crate::extract) fn add_value(&mut self, symbol: LocalSymbol, value: ExprId) {
+    pub(crate) fn add_value(&mut self, symbol: LocalSymbol, value: ExprId) {
         if symbol.is_some() && value.is_some() {
             self.values.push((symbol, value));
         }
     }
 
     /// True if a type has a base that it extends rather than implements.
-    pub(in crate::extract) fn extends(&self, symbol: LocalSymbol) -> bool {
+    pub(crate) fn extends(&self, symbol: LocalSymbol) -> bool {
         self.bases
             .iter()
             .any(|&(of, base)| of == symbol && matches!(self.get(base), Expr::Base(_, false)))
     }
 
-    pub(in crate::extract) fn add_base(
-        &mut self,
-        symbol: LocalSymbol,
-        base: ExprId,
-        implement: bool,
-    ) {
+    pub(crate) fn add_base(&mut self, symbol: LocalSymbol, base: ExprId, implement: bool) {
         if symbol.is_some() && base.is_some() {
             let base = self.expr(Expr::Base(base, implement));
             self.bases.push((symbol, base));
@@ -394,21 +376,16 @@ impl Builder {
     }
 
     /// True if a type has a base so far. Bases are in the order of their types.
-    pub(in crate::extract) fn has_base(&self, symbol: LocalSymbol) -> bool {
+    pub(crate) fn has_base(&self, symbol: LocalSymbol) -> bool {
         let later = self.bases.iter().rev().map(|(of, _)| of.get());
         later.take_while(|of| *of >= symbol.get()).any(|of| of == symbol.get())
     }
 
-    pub(in crate::extract) fn has_problems(&self) -> bool {
+    pub(crate) fn has_problems(&self) -> bool {
         !self.facts.problems.is_empty()
     }
 
-    pub(in crate::extract) fn problem(
-        &mut self,
-        kind: ProblemKind,
-        first_line: u32,
-        last_line: u32,
-    ) {
+    pub(crate) fn problem(&mut self, kind: ProblemKind, first_line: u32, last_line: u32) {
         match self.facts.problems.last_mut() {
             Some(last) if last.kind == kind && first_line <= last.last_line + 1 => {
                 last.last_line = last.last_line.max(last_line)
@@ -418,7 +395,7 @@ impl Builder {
     }
 
     /// Ends construction: per-symbol lists become runs.
-    pub(in crate::extract) fn into_facts(mut self) -> FileFacts {
+    pub(crate) fn into_facts(mut self) -> FileFacts {
         let values = std::mem::take(&mut self.values);
         self.attach(values, |symbol, run| symbol.values = run);
         let bases = std::mem::take(&mut self.bases);

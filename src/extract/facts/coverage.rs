@@ -1,11 +1,11 @@
 //! Coverage of call sites: compares the call nodes of a tree with the references extracted from
 //! them.
 
-use crate::extract::budget::Budget;
-use crate::extract::{Limits, extract, repair};
-use crate::grammar::{self, CallMeaning, Language, Rule};
-use crate::model::facts::{FileFacts, Site};
-use crate::model::{LanguageId, Problem, SiteKind};
+use crate::budget::Budget;
+use crate::{Limits, extract, repair};
+use cograph_grammar::{self as grammar, CallMeaning, Language, Rule};
+use cograph_model::facts::{FileFacts, Site};
+use cograph_model::{LanguageId, Problem, SiteKind};
 use rustc_hash::FxHashSet;
 use std::collections::BTreeSet;
 use tree_sitter::Node;
@@ -104,7 +104,7 @@ fn own(node: Node<'_>, inside: &[u32]) -> usize {
 }
 
 fn symbols(facts: &FileFacts) -> Vec<(u32, String)> {
-    let name = |symbol: &crate::model::facts::Symbol| {
+    let name = |symbol: &cograph_model::facts::Symbol| {
         symbol.name.get().map_or("", |name| &facts.names[name]).to_owned()
     };
     facts.symbols.iter().map(|symbol| (symbol.name_at.line, name(symbol))).collect()
@@ -214,7 +214,7 @@ fn is_call(language: &'static Language, node: Node<'_>, source: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::parse;
+    use crate::parse;
 
     #[test]
     fn a_call_without_a_reference_is_lost() {

@@ -1,11 +1,11 @@
 //! Explanation of every node of a file: kind, roles, symbols and references. For authors of
 //! manifests.
 
-use crate::extract::budget::Budget;
-use crate::extract::{Limits, extract, repair};
-use crate::grammar::{self, Roles};
-use crate::model::facts::FileFacts;
-use crate::model::{LanguageId, Position};
+use crate::budget::Budget;
+use crate::{Limits, extract, repair};
+use cograph_grammar::{self as grammar, Roles};
+use cograph_model::facts::FileFacts;
+use cograph_model::{LanguageId, Position};
 use std::collections::BTreeMap;
 use tree_sitter::{Node, TreeCursor};
 
@@ -100,7 +100,7 @@ fn begins_inside(node: Node<'_>) -> bool {
 fn by_place(facts: &FileFacts) -> BTreeMap<Position, Vec<String>> {
     let mut found: BTreeMap<Position, Vec<String>> = BTreeMap::new();
     let text =
-        |name: crate::model::facts::NameId| name.get().map_or("", |name| &*facts.names[name]);
+        |name: cograph_model::facts::NameId| name.get().map_or("", |name| &*facts.names[name]);
     let mut add = |at: Position, what: String| found.entry(at).or_default().push(what);
     for symbol in &facts.symbols {
         add(symbol.name_at, format!("defines {} {}", symbol.kind.word(), text(symbol.name)));

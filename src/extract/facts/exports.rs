@@ -1,7 +1,7 @@
 //! Exports of a file, applied to its facts after extraction. Independent of syntax.
 
-use crate::model::SymbolKind;
-use crate::model::facts::{
+use cograph_model::SymbolKind;
+use cograph_model::facts::{
     Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, Symbol,
     flags,
 };
@@ -9,16 +9,16 @@ use std::ops::Range;
 
 /// Export list of a file for wildcard imports.
 #[derive(Default)]
-pub(in crate::extract) struct ExportList {
-    pub(in crate::extract) names: Vec<NameId>,
+pub(crate) struct ExportList {
+    pub(crate) names: Vec<NameId>,
     /// True if the file has a list.
-    pub(in crate::extract) given: bool,
+    pub(crate) given: bool,
     /// True if the list is not completely known.
-    pub(in crate::extract) open: bool,
+    pub(crate) open: bool,
 }
 
 /// Restricts wildcard imports of a file to the names on its export list.
-pub(in crate::extract) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
+pub(crate) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
     if !list.given || list.open {
         return;
     }
@@ -38,7 +38,7 @@ pub(in crate::extract) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
 }
 
 /// Marks symbols that an export list exports under another name: exported name and local name.
-pub(in crate::extract) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)]) {
+pub(crate) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)]) {
     for &(alias, local) in exported {
         let symbols =
             facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
@@ -70,18 +70,14 @@ pub(in crate::extract) fn mark_exports(facts: &mut FileFacts, exported: &[(NameI
 }
 
 /// What a declaration of something that is defined elsewhere has made.
-pub(in crate::extract) struct Ambient {
-    pub(in crate::extract) symbols: Range<usize>,
-    pub(in crate::extract) imports: Range<usize>,
+pub(crate) struct Ambient {
+    pub(crate) symbols: Range<usize>,
+    pub(crate) imports: Range<usize>,
 }
 
 /// Marks the symbols of the global scope: those of `scopes`, and all of a file of declarations that
 /// is no module.
-pub(in crate::extract) fn mark_global(
-    facts: &mut FileFacts,
-    ambient: &[Ambient],
-    scopes: &[ScopeId],
-) {
+pub(crate) fn mark_global(facts: &mut FileFacts, ambient: &[Ambient], scopes: &[ScopeId]) {
     if ambient.is_empty() && !facts.symbols.iter().any(is_declared_type) {
         return;
     }

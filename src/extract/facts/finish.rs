@@ -1,20 +1,20 @@
 //! Final pass over a file's facts: drops references to local variables, assigns containers, marks
 //! tests and generated code.
 
-use crate::extract::facts::text;
-use crate::grammar::Language;
-use crate::model::facts::{
+use crate::facts::text;
+use cograph_grammar::Language;
+use cograph_model::facts::{
     BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, Symbol,
     flags,
 };
-use crate::model::words::{self, Passage};
-use crate::model::{SiteKind, SymbolKind};
+use cograph_model::words::{self, Passage};
+use cograph_model::{SiteKind, SymbolKind};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 
 /// Maximum offset of a notice of generated code, in bytes.
 const NOTICE_BYTES: usize = 1_024;
 
-pub(in crate::extract) fn finish(
+pub(crate) fn finish(
     mut facts: FileFacts,
     language: &Language,
     path: &str,

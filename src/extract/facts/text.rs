@@ -4,7 +4,7 @@
 const MAX_BYTES: usize = 400;
 
 /// Number of lines: line ends, plus one for text after the last.
-pub(in crate::extract) fn count_lines(source: &[u8]) -> u32 {
+pub(crate) fn count_lines(source: &[u8]) -> u32 {
     let ends = memchr::memchr_iter(b'\n', source).count();
     let rest = usize::from(source.last().is_some_and(|&byte| byte != b'\n'));
     u32::try_from(ends + rest).expect("files are limited to far less than 4 GiB")
@@ -43,14 +43,14 @@ fn is_one_line(text: &str) -> bool {
 }
 
 /// Header of a definition: the text before its body, without the opening token.
-pub(in crate::extract) fn signature(header: &str) -> Box<str> {
+pub(crate) fn signature(header: &str) -> Box<str> {
     let header = header.trim_end();
     let header = header.strip_suffix(['{', ':', ';', '=']).unwrap_or(header);
     one_line(header.strip_suffix("=>").unwrap_or(header).trim_end())
 }
 
 /// Summary: the first paragraph of a documentation comment or string, without its markers.
-pub(in crate::extract) fn summary(comment: &str) -> Box<str> {
+pub(crate) fn summary(comment: &str) -> Box<str> {
     let mut paragraph = String::new();
     for line in comment.lines() {
         let line = line.trim();

@@ -1,18 +1,18 @@
 //! Exports, re-exports and packages.
 
-use crate::extract::facts::exports::ExportList;
-use crate::extract::imports::import::clauses;
-use crate::extract::imports::record;
-use crate::extract::imports::record::ImportEntry;
-use crate::extract::walk::Context;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{READ, Walk};
-use crate::grammar::{DecoratorMeaning, ImportForm, Rule, Selector};
-use crate::model::facts::{BindingKind, Expr, ExprId, ImportKind, NameId, ScopeId};
+use crate::facts::exports::ExportList;
+use crate::imports::import::clauses;
+use crate::imports::record;
+use crate::imports::record::ImportEntry;
+use crate::walk::Context;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{READ, Walk};
+use cograph_grammar::{DecoratorMeaning, ImportForm, Rule, Selector};
+use cograph_model::facts::{BindingKind, Expr, ExprId, ImportKind, NameId, ScopeId};
 use tree_sitter::Node;
 
 /// Paths of a child module's file from decorators.
@@ -52,7 +52,7 @@ fn quoted_behind(text: &str, word: &str) -> Option<String> {
     value.split_once('"').map(|(path, _)| path.to_owned())
 }
 
-pub(in crate::extract) fn package<'t>(
+pub(crate) fn package<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     name: &'static Selector,
@@ -87,11 +87,7 @@ fn decorators<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
 }
 
 /// Visits an exported value, which importers see under the file's export name.
-pub(in crate::extract) fn exports<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    of: &'static Selector,
-) -> ExprId {
+pub(crate) fn exports<'t>(walk: &mut Walk<'t>, node: Node<'t>, of: &'static Selector) -> ExprId {
     match of.first(node) {
         Some(value) => walk.export_whole(value, node),
         None => drop(walk.visit_children(node)),
@@ -99,11 +95,7 @@ pub(in crate::extract) fn exports<'t>(
     ExprId::NONE
 }
 
-pub(in crate::extract) fn export<'t>(
-    walk: &mut Walk<'t>,
-    rule: &'static Rule,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn export<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Export { declaration, value, default_mark, whole_mark, import } = rule else {
         return ExprId::NONE;
     };
@@ -233,7 +225,7 @@ pub(super) fn export_from<'t>(
 }
 
 /// Records the effect of a top-level assignment on the export list.
-pub(in crate::extract) fn note_export_list<'t>(
+pub(crate) fn note_export_list<'t>(
     walk: &mut Walk<'t>,
     left: Node<'t>,
     right: Option<Node<'t>>,

@@ -3,24 +3,20 @@
 pub(super) mod clauses;
 pub(super) mod tree;
 
-use crate::extract::imports::export;
-use crate::extract::imports::record;
-use crate::extract::imports::record::ImportEntry;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{Walk, position};
-use crate::grammar::{ImportForm, PathWord, Selector};
-use crate::model::facts::{Binding, BindingKind, ExprId, Import, ImportKind, LocalSymbol, NameId};
+use crate::imports::export;
+use crate::imports::record;
+use crate::imports::record::ImportEntry;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{Walk, position};
+use cograph_grammar::{ImportForm, PathWord, Selector};
+use cograph_model::facts::{Binding, BindingKind, ExprId, Import, ImportKind, LocalSymbol, NameId};
 use tree_sitter::Node;
 
-pub(in crate::extract) fn import<'t>(
-    walk: &mut Walk<'t>,
-    form: &'static ImportForm,
-    node: Node<'t>,
-) {
+pub(crate) fn import<'t>(walk: &mut Walk<'t>, form: &'static ImportForm, node: Node<'t>) {
     match form {
         ImportForm::Modules { names, alias, aliased } => {
             for name in children::every(&walk.input, Some(names), node) {
@@ -339,7 +335,7 @@ fn import_quoted<'t>(
 }
 
 /// Makes the members of a module visible in the enclosing scope.
-pub(in crate::extract) fn import_members<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
+pub(crate) fn import_members<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
     let module = rule_choice::path_text(&walk.input, node);
     let (item, alias) = (NameId::NONE, NameId::NONE);
     record::record(
@@ -410,11 +406,7 @@ fn import_using<'t>(
 }
 
 /// Declares a child module in a separate file.
-pub(in crate::extract) fn child_module<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    name_node: Node<'t>,
-) {
+pub(crate) fn child_module<'t>(walk: &mut Walk<'t>, node: Node<'t>, name_node: Node<'t>) {
     let reexport = is_public(&walk.input, node);
     let current = walk.input.language.manifest.modules.word(PathWord::Current);
     let paths = export::module_paths(&walk.input, &walk.context);

@@ -2,10 +2,10 @@
 //! or that name an imported type (`@typedef {import("x").A} B`), and types that are imported where
 //! they stand (`import("x").A`).
 
-use crate::extract::imports::record;
-use crate::extract::walk::{QUOTES, Walk, offset, position};
-use crate::model::Position;
-use crate::model::facts::{Import, ImportKind, NameId, ScopeId};
+use crate::imports::record;
+use crate::walk::{QUOTES, Walk, offset, position};
+use cograph_model::Position;
+use cograph_model::facts::{Import, ImportKind, NameId, ScopeId};
 use memchr::memmem;
 use std::borrow::Cow;
 use tree_sitter::Node;
@@ -24,7 +24,7 @@ struct Named {
 }
 
 /// Records the imports in the comments of a file, but for names that the file binds itself.
-pub(in crate::extract) fn of_file(walk: &mut Walk<'_>) {
+pub(crate) fn of_file(walk: &mut Walk<'_>) {
     let (source, language) = (walk.input.source, walk.input.language);
     let (mut line, mut line_start, mut read) = (1, 0, 0);
     let mut found = Vec::new();
@@ -50,11 +50,7 @@ pub(in crate::extract) fn of_file(walk: &mut Walk<'_>) {
 
 /// Writes a name in place of each imported type in a type (`import("x").A`), and records the
 /// imports.
-pub(in crate::extract) fn with_names<'n>(
-    walk: &mut Walk<'_>,
-    node: Node<'_>,
-    text: &'n str,
-) -> Cow<'n, str> {
+pub(crate) fn with_names<'n>(walk: &mut Walk<'_>, node: Node<'_>, text: &'n str) -> Cow<'n, str> {
     if walk.input.language.manifest.documentation.import_tags.is_empty() {
         return Cow::Borrowed(text);
     }

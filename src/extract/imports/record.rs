@@ -1,14 +1,14 @@
 //! Import entries: one recorded import with its binding.
 
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::Input;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{QUOTES, Usage, Walk, position};
-use crate::grammar::Rule;
-use crate::model::SiteKind;
-use crate::model::facts::{
+use crate::facts::builder::Builder;
+use crate::walk::Input;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{QUOTES, Usage, Walk, position};
+use cograph_grammar::Rule;
+use cograph_model::SiteKind;
+use cograph_model::facts::{
     Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId, ScopeId,
     ScopeKind,
 };
@@ -16,14 +16,14 @@ use tree_sitter::Node;
 
 /// Import before it is recorded.
 pub(super) struct ImportEntry<'t> {
-    pub(in crate::extract) kind: ImportKind,
-    pub(in crate::extract) module: String,
-    pub(in crate::extract) level: u16,
-    pub(in crate::extract) item: NameId,
-    pub(in crate::extract) alias: NameId,
+    pub(crate) kind: ImportKind,
+    pub(crate) module: String,
+    pub(crate) level: u16,
+    pub(crate) item: NameId,
+    pub(crate) alias: NameId,
     /// Node of the item, or else of the module.
-    pub(in crate::extract) node: Node<'t>,
-    pub(in crate::extract) reexport: bool,
+    pub(crate) node: Node<'t>,
+    pub(crate) reexport: bool,
 }
 
 /// Records an import with its reference.
@@ -90,7 +90,7 @@ pub(super) fn bind(
 }
 
 /// Module that a call names.
-pub(in crate::extract) struct ModuleName<'t> {
+pub(crate) struct ModuleName<'t> {
     module: String,
     level: u16,
     node: Node<'t>,
@@ -99,7 +99,7 @@ pub(in crate::extract) struct ModuleName<'t> {
 /// Returns the module that a text names. Behind leading separators it is relative: to the package
 /// that a further argument names, or to that of the file if the argument is a name that the file
 /// does not bind: the run time binds it (`__package__`).
-pub(in crate::extract) fn named_module<'t>(
+pub(crate) fn named_module<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     anchor: Option<Node<'t>>,
@@ -135,7 +135,7 @@ pub(in crate::extract) fn named_module<'t>(
 }
 
 /// Records an import in the form of a call.
-pub(in crate::extract) fn import_by_call<'t>(
+pub(crate) fn import_by_call<'t>(
     walk: &mut Walk<'t>,
     named: &ModuleName<'t>,
     item: NameId,

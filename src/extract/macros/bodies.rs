@@ -1,19 +1,19 @@
 //! Macros with textual replacement: their symbols, and references in the replacement text.
 
-use crate::extract::facts::builder::Builder;
-use crate::extract::macros;
-use crate::extract::preprocess::Cleared;
-use crate::extract::walk::Definition;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::texts;
-use crate::extract::walk::{Surroundings, Walk, line, offset, position};
-use crate::grammar::{Rule, WordClass};
-use crate::model::facts::{
+use crate::facts::builder::Builder;
+use crate::macros;
+use crate::preprocess::Cleared;
+use crate::walk::Definition;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::texts;
+use crate::walk::{Surroundings, Walk, line, offset, position};
+use cograph_grammar::{Rule, WordClass};
+use cograph_model::facts::{
     Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site, flags,
 };
-use crate::model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
+use cograph_model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
 use std::ops::Range;
 use tree_sitter::Node;
 
@@ -30,7 +30,7 @@ enum Token {
     Other,
 }
 
-pub(in crate::extract) fn macro_definition<'t>(
+pub(crate) fn macro_definition<'t>(
     walk: &mut Walk<'t>,
     rule: &'static Rule,
     node: Node<'t>,
@@ -182,7 +182,7 @@ fn macro_arity<'t>(input: &Input<'t>, params: Node<'t>) -> (u16, u16) {
 }
 
 /// True if a parameter list has a token of a variadic parameter.
-pub(in crate::extract) fn has_rest_word<'t>(input: &Input<'t>, params: Node<'t>) -> bool {
+pub(crate) fn has_rest_word<'t>(input: &Input<'t>, params: Node<'t>) -> bool {
     let words = &input.language.manifest.names.rest_words;
     !words.is_empty()
         && children::children(input, params)
@@ -199,7 +199,7 @@ fn words_in<'t>(input: &Input<'t>, params: Node<'t>) -> Vec<&'t str> {
 
 /// Records the text masked before parsing: macro uses become references, dropped code becomes
 /// problems.
-pub(in crate::extract) fn cleared(input: &Input<'_>, facts: &mut Builder, cleared: &Cleared<'_>) {
+pub(crate) fn cleared(input: &Input<'_>, facts: &mut Builder, cleared: &Cleared<'_>) {
     let lines = |byte: usize| memchr::memchr_iter(b'\n', &input.source[..byte]).count();
     let dropped: Vec<(u32, u32)> = cleared
         .dropped
@@ -215,7 +215,7 @@ pub(in crate::extract) fn cleared(input: &Input<'_>, facts: &mut Builder, cleare
     }
     facts.facts.problems.sort_by_key(|problem| problem.first_line);
     let (mut row, mut counted) = (0, 0);
-    for crate::extract::preprocess::Use { name: range, kind } in &cleared.uses {
+    for crate::preprocess::Use { name: range, kind } in &cleared.uses {
         row += memchr::memchr_iter(b'\n', &input.source[counted..range.start]).count();
         counted = range.start;
         let column =

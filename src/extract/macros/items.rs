@@ -1,12 +1,12 @@
 //! Definitions in the arguments of a macro invocation: tokens that parse as definitions are
 //! extracted as such.
 
-use crate::extract::parse;
-use crate::extract::walk::Walk;
-use crate::extract::walk::children;
-use crate::extract::walk::texts;
-use crate::model::ProblemKind;
-use crate::model::facts::ScopeKind;
+use crate::parse;
+use crate::walk::Walk;
+use crate::walk::children;
+use crate::walk::texts;
+use cograph_model::ProblemKind;
+use cograph_model::facts::ScopeKind;
 use tree_sitter::{Node, Range};
 
 /// Extracts a list of tokens as definitions, if it is at a position for definitions, starts
@@ -47,14 +47,14 @@ pub(super) fn embedded_items<'t>(
     if root.has_error() {
         return false;
     }
-    walk.context.pending = crate::extract::walk::Pending::default();
+    walk.context.pending = crate::walk::Pending::default();
     walk.visit_children(root);
     true
 }
 
 /// Visits directives that were moved out of lists. Their macros are visible to the end of the
 /// file like others.
-pub(in crate::extract) fn moved(walk: &mut Walk<'_>, directives: &[std::ops::Range<usize>]) {
+pub(crate) fn moved(walk: &mut Walk<'_>, directives: &[std::ops::Range<usize>]) {
     if directives.is_empty() {
         return;
     }

@@ -2,7 +2,7 @@
 //! the last are masked, and the names in them kept.
 
 use super::{Edit, Use};
-use crate::model::SiteKind;
+use cograph_model::SiteKind;
 use std::ops::Range;
 
 /// Most bytes of the arguments of an annotation.

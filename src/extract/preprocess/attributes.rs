@@ -6,8 +6,8 @@ use super::brackets::Brackets;
 use super::tokens::{Kind, Token};
 use super::words::{KnownWords, is_capital};
 use super::{Edit, Made, Use};
-use crate::grammar::{Preprocessor, TestMacroKind, WordClass, WordLists};
-use crate::model::SiteKind;
+use cograph_grammar::{Preprocessor, TestMacroKind, WordClass, WordLists};
+use cograph_model::SiteKind;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

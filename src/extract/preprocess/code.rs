@@ -5,8 +5,8 @@ use super::attributes::Finder;
 use super::tokens::{Kind, Token};
 use super::words::Definition;
 use super::{Edit, Use};
-use crate::grammar::WordLists;
-use crate::model::SiteKind;
+use cograph_grammar::WordLists;
+use cograph_model::SiteKind;
 
 impl Finder<'_> {
     /// `each(item, list) { … }`: inserts a statement end before the body or the next statement.

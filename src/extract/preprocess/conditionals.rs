@@ -3,7 +3,7 @@
 
 use super::tokens::{Kind, Token};
 use super::words::is_capital;
-use crate::grammar::WordLists;
+use cograph_grammar::WordLists;
 use std::ops::Range;
 
 /// Conditional with its branches.

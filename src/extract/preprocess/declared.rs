@@ -7,8 +7,8 @@ use super::attributes::{Finder, Holds};
 use super::tokens::Kind;
 use super::words::is_like_type;
 use super::{Edit, Use};
-use crate::grammar::WordLists;
-use crate::model::SiteKind;
+use cograph_grammar::WordLists;
+use cograph_model::SiteKind;
 use head::{Head, Part};
 use smallvec::SmallVec;
 

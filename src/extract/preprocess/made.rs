@@ -5,8 +5,8 @@ use super::attributes::Finder;
 use super::tokens::{Kind, Token, tokens};
 use super::words::Definition;
 use super::{Edit, Made, Use};
-use crate::grammar::{Preprocessor, WordLists};
-use crate::model::SiteKind;
+use cograph_grammar::{Preprocessor, WordLists};
+use cograph_model::SiteKind;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 

@@ -5,7 +5,7 @@
 //! and the name of a component in a tag a statement of its own: both are in the scope of the file,
 //! whose names they refer to. Markup that binds names (a loop) becomes a block in braces.
 
-use crate::grammar::{MarkMeaning, Markup};
+use cograph_grammar::{MarkMeaning, Markup};
 use memchr::memmem;
 use std::ops::Range;
 

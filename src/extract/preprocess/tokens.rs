@@ -1,12 +1,12 @@
 //! Tokenizer: words, numbers, strings, marks and whole directives. Omits comments and white space.
 
-use crate::grammar::{Language, Preprocessor, WordClass, WordLists};
+use cograph_grammar::{Language, Preprocessor, WordClass, WordLists};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// Kind of a token.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::extract) enum Kind {
+pub(crate) enum Kind {
     Word,
     Number,
     Text,
@@ -18,10 +18,10 @@ pub(in crate::extract) enum Kind {
 
 /// Token. Small, because their number is about a quarter of the number of bytes.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::extract) struct Token {
-    pub(in crate::extract) kind: Kind,
+pub(crate) struct Token {
+    pub(crate) kind: Kind,
     /// Word lists that contain it.
-    pub(in crate::extract) lists: WordLists,
+    pub(crate) lists: WordLists,
     start: u32,
     end: u32,
 }
@@ -34,24 +34,24 @@ impl Token {
     }
 
     /// Range in the source.
-    pub(in crate::extract) fn range(&self) -> Range<usize> {
+    pub(crate) fn range(&self) -> Range<usize> {
         self.start as usize..self.end as usize
     }
 
-    pub(in crate::extract) fn bytes<'s>(&self, source: &'s [u8]) -> &'s [u8] {
+    pub(crate) fn bytes<'s>(&self, source: &'s [u8]) -> &'s [u8] {
         &source[self.range()]
     }
 
-    pub(in crate::extract) fn text<'s>(&self, source: &'s [u8]) -> &'s str {
+    pub(crate) fn text<'s>(&self, source: &'s [u8]) -> &'s str {
         std::str::from_utf8(&source[self.range()]).unwrap_or_default()
     }
 
-    pub(in crate::extract) fn is(&self, mark: u8) -> bool {
+    pub(crate) fn is(&self, mark: u8) -> bool {
         self.kind == Kind::Mark(mark)
     }
 }
 
-pub(in crate::extract) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
+pub(crate) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Token> {
     let directive = rules.directive.as_ref().and_then(|mark| mark.bytes().next());
     let verbatim = rules.words_of(WordClass::Verbatim);
     let mut tokens = Vec::with_capacity(source.len() / 4);
@@ -116,7 +116,7 @@ pub(in crate::extract) fn tokens(rules: &Preprocessor, source: &[u8]) -> Vec<Tok
 
 /// Removes the tokens of masked ranges: ranges of whole tokens, each of which ends at the end of a
 /// line or before a directive, so that the remaining tokens are unchanged.
-pub(in crate::extract) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
+pub(crate) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<usize>>) {
     blanks.sort_unstable_by_key(|range| range.start);
     // Tokens before `kept` are kept; those from there to `next` are removed.
     let (mut kept, mut next) = (0, 0);
@@ -131,7 +131,7 @@ pub(in crate::extract) fn remove(tokens: &mut Vec<Token>, mut blanks: Vec<Range<
 
 /// Returns the macros alone on a line that open or close namespaces, by their names
 /// (`LIB_NAMESPACE_BEGIN`, `LIB_END_NAMESPACE`).
-pub(in crate::extract) fn namespace_macros(source: &[u8], tokens: &[Token]) -> Vec<Range<usize>> {
+pub(crate) fn namespace_macros(source: &[u8], tokens: &[Token]) -> Vec<Range<usize>> {
     const WORD: &[u8] = b"NAMESPACE";
     let is_alone = |range: &Range<usize>| {
         let before = source[..range.start].iter().rev().find(|&&byte| byte != b' ');
@@ -150,7 +150,7 @@ pub(in crate::extract) fn namespace_macros(source: &[u8], tokens: &[Token]) -> V
 
 /// Returns the names in directives that no node of a tree has: of those that end a macro, and of
 /// conditions in `masked` ranges.
-pub(in crate::extract) fn directive_names(
+pub(crate) fn directive_names(
     language: &Language,
     source: &[u8],
     tokens: &[Token],
@@ -185,7 +185,7 @@ pub(in crate::extract) fn directive_names(
 
 /// Returns the blanks and comments behind the name of each macro without a value. The parser looks
 /// for a value behind them, and finds one in the next line.
-pub(in crate::extract) fn empty_values(source: &[u8], tokens: &[Token]) -> Vec<Range<usize>> {
+pub(crate) fn empty_values(source: &[u8], tokens: &[Token]) -> Vec<Range<usize>> {
     let directives = tokens.iter().filter(|token| token.kind == Kind::Directive);
     directives.filter_map(|token| empty_value(source, token.range())).collect()
 }

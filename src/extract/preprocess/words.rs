@@ -1,7 +1,7 @@
 //! Classification of words by spelling and by the macros defined in the same file.
 
 use super::tokens::{Kind, Token};
-use crate::grammar::{Preprocessor, WordLists};
+use cograph_grammar::{Preprocessor, WordLists};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// True if a word is spelt like a macro.

@@ -1,6 +1,6 @@
 //! Regions of a tree that the grammar did not understand.
 
-use crate::extract::repair::lines::Lines;
+use crate::repair::lines::Lines;
 use std::ops::Range;
 use tree_sitter::{Node, Tree};
 

@@ -1,9 +1,9 @@
 //! Forms that a grammar does not know, found among the tokens of a source and written over with
 //! forms of the same length.
 
-use crate::extract::preprocess::tokens::{self, Kind, Token};
-use crate::grammar::{Form, Manifest};
-use crate::model::SiteKind;
+use crate::preprocess::tokens::{self, Kind, Token};
+use cograph_grammar::{Form, Manifest};
+use cograph_model::SiteKind;
 use std::ops::Range;
 
 /// Greatest number of tokens, with brackets as one, that a gap in a form covers.

@@ -1,6 +1,6 @@
 //! The structure of a source by the indentation of its lines, for parts that have no tree.
 
-use crate::grammar::Language;
+use cograph_grammar::Language;
 use std::ops::Range;
 use tree_sitter::Point;
 

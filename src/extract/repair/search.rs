@@ -2,10 +2,10 @@
 //! own, between the first and last lines of the items around it, and so are the items inside of one
 //! that fails. All of that costs a few times the region's length.
 
-use crate::extract::budget::Budget;
-use crate::extract::has_no_error;
-use crate::extract::repair::lines::Lines;
-use crate::grammar::Language;
+use crate::budget::Budget;
+use crate::has_no_error;
+use crate::repair::lines::Lines;
+use cograph_grammar::Language;
 use std::ops::Range;
 
 /// Greatest number of following items that an item is tried together with, such as an annotation
@@ -141,9 +141,9 @@ fn without(item: Range<usize>, parts: &[Range<usize>]) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::Limits;
-    use crate::extract::budget::Allowance;
-    use crate::grammar;
+    use crate::Limits;
+    use crate::budget::Allowance;
+    use cograph_grammar as grammar;
 
     #[test]
     fn small_parts_are_not_parsed_beyond_the_budget() {

@@ -2,10 +2,10 @@
 //! a condition chooses.
 
 use super::visit_type;
-use crate::extract::walk::children;
-use crate::extract::walk::{Usage, Walk};
-use crate::grammar::Selector;
-use crate::model::facts::{Expr, ExprId, LocalSymbol, ScopeKind};
+use crate::walk::children;
+use crate::walk::{Usage, Walk};
+use cograph_grammar::Selector;
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, ScopeKind};
 use tree_sitter::Node;
 
 /// An object type; it has the members of the type that it copies as well.

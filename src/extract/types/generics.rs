@@ -1,19 +1,19 @@
 //! Type parameters and their bounds, in the header or behind it; positional fields.
 
-use crate::extract::types;
-use crate::extract::walk::Definition;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::{Usage, Walk, offset};
-use crate::grammar::{Rule, Selector};
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, flags};
-use crate::model::{SiteKind, SymbolKind};
+use crate::types;
+use crate::walk::Definition;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::{Usage, Walk, offset};
+use cograph_grammar::{Rule, Selector};
+use cograph_model::facts::{Binding, BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, flags};
+use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
 
 /// Binds the type parameters of a definition in the current scope, with the bounds behind its
 /// header.
-pub(in crate::extract) fn generics<'t>(
+pub(crate) fn generics<'t>(
     walk: &mut Walk<'t>,
     symbol: LocalSymbol,
     node: Node<'t>,
@@ -35,11 +35,7 @@ pub(in crate::extract) fn generics<'t>(
     }
 }
 
-pub(in crate::extract) fn type_params<'t>(
-    walk: &mut Walk<'t>,
-    symbol: LocalSymbol,
-    params: Node<'t>,
-) {
+pub(crate) fn type_params<'t>(walk: &mut Walk<'t>, symbol: LocalSymbol, params: Node<'t>) {
     let start = walk.facts.facts.bindings.len();
     let nodes = match rule_choice::rule_at(&walk.input, params) {
         Some(Rule::TypeParam { .. }) => smallvec::smallvec![params],
@@ -114,17 +110,13 @@ fn bound<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
 }
 
 /// Defines positional fields: their names are `0`, `1`, ….
-pub(in crate::extract) fn positions<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    ty: &'static Selector,
-) -> ExprId {
+pub(crate) fn positions<'t>(walk: &mut Walk<'t>, node: Node<'t>, ty: &'static Selector) -> ExprId {
     let types = children::every(&walk.input, Some(ty), node);
     let mut position = 0;
     for child in children::named_children(&walk.input, node) {
         if !types.iter().any(|ty| ty.id() == child.id()) {
             if matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Decorator { .. })) {
-                walk.visit(child, crate::extract::walk::READ);
+                walk.visit(child, crate::walk::READ);
             } else if walk.input.language.is_modifier_node(child.kind_id()) {
                 walk.context.around.section = walk.marked_visibility(child);
             }

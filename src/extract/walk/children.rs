@@ -1,15 +1,15 @@
 //! Child nodes, listed with few calls of the parser. Independent of rules, except those that select
 //! a child.
 
-use crate::extract::walk::Input;
-use crate::extract::walk::rule_choice;
-use crate::grammar::{Rule, Selector};
+use crate::walk::Input;
+use crate::walk::rule_choice;
+use cograph_grammar::{Rule, Selector};
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use tree_sitter::{Node, TreeCursor};
 
 /// Children of a node.
-pub(in crate::extract) type Children<'t> = SmallVec<[Node<'t>; 8]>;
+pub(crate) type Children<'t> = SmallVec<[Node<'t>; 8]>;
 
 /// Number of children up to which they are accessed by position: the parser counts from the first
 /// each time, but a cursor step costs ten times as much as a counting step.
@@ -17,7 +17,7 @@ const MAX_BY_POSITION: u32 = 10;
 
 /// Cursor reused for all nodes: a new one would allocate.
 #[derive(Default)]
-pub(in crate::extract) struct Lister<'t>(RefCell<Option<TreeCursor<'t>>>);
+pub(crate) struct Lister<'t>(RefCell<Option<TreeCursor<'t>>>);
 
 impl<'t> Lister<'t> {
     /// Lends the cursor at any position; it is created at a node of the tree.
@@ -42,11 +42,7 @@ impl<'t> Lister<'t> {
     }
 
     /// Visits the named children including comments as long as `each` returns true.
-    pub(in crate::extract) fn each_named(
-        &self,
-        node: Node<'t>,
-        mut each: impl FnMut(Node<'t>) -> bool,
-    ) {
+    pub(crate) fn each_named(&self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
         let mut left = named_count(node);
         if left <= MAX_BY_POSITION {
             (0..left).map_while(|at| node.named_child(at)).all(each);
@@ -67,7 +63,7 @@ fn named_count(node: Node<'_>) -> u32 {
 }
 
 /// Returns all children in order.
-pub(in crate::extract) fn children<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
+pub(crate) fn children<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
     let mut children = Children::new();
     input.lister.each(node, |child| {
         children.push(child);
@@ -77,7 +73,7 @@ pub(in crate::extract) fn children<'t>(input: &Input<'t>, node: Node<'t>) -> Chi
 }
 
 /// Returns the named children without comments.
-pub(in crate::extract) fn named_children<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
+pub(crate) fn named_children<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
     let mut children = Children::new();
     input.lister.each_named(node, |child| {
         if !child.is_extra() {
@@ -99,10 +95,7 @@ pub(super) fn named_and_comments<'t>(input: &Input<'t>, node: Node<'t>) -> Child
 }
 
 /// Returns the first named child that is not a comment.
-pub(in crate::extract) fn first_named_child<'t>(
-    input: &Input<'t>,
-    node: Node<'t>,
-) -> Option<Node<'t>> {
+pub(crate) fn first_named_child<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
     let mut first = None;
     input.lister.each_named(node, |child| {
         first = (!child.is_extra()).then_some(child);
@@ -112,7 +105,7 @@ pub(in crate::extract) fn first_named_child<'t>(
 }
 
 /// Returns the only named child, if there is no comment either.
-pub(in crate::extract) fn lone_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
+pub(crate) fn lone_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
     if node.named_child_count() == 1 {
         node.named_child(0).filter(|child| !child.is_extra())
     } else {
@@ -121,28 +114,25 @@ pub(in crate::extract) fn lone_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
 }
 
 /// Returns the number of opening brackets directly inside of a node.
-pub(in crate::extract) fn brackets(node: Node<'_>) -> usize {
+pub(crate) fn brackets(node: Node<'_>) -> usize {
     let is_opening = |at: &u32| node.child(*at).is_some_and(|child| child.kind() == "[");
     (0..node.child_count()).filter(is_opening).count()
 }
 
 /// Returns the last child of any kind.
-pub(in crate::extract) fn last_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
+pub(crate) fn last_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
     node.child(node.child_count().checked_sub(1)?)
 }
 
 /// Returns the last named child without comments.
-pub(in crate::extract) fn last_named_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
+pub(crate) fn last_named_child<'t>(node: Node<'t>) -> Option<Node<'t>> {
     (0..named_count(node))
         .rev()
         .find_map(|position| node.named_child(position).filter(|child| !child.is_extra()))
 }
 
 /// Returns the only named child, not counting comments.
-pub(in crate::extract) fn only_named_child<'t>(
-    input: &Input<'t>,
-    node: Node<'t>,
-) -> Option<Node<'t>> {
+pub(crate) fn only_named_child<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
     let (mut only, mut others) = (None, false);
     input.lister.each_named(node, |child| {
         if !child.is_extra() {
@@ -154,7 +144,7 @@ pub(in crate::extract) fn only_named_child<'t>(
 }
 
 /// Returns the first token.
-pub(in crate::extract) fn first_token<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
+pub(crate) fn first_token<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
     let mut first = None;
     input.lister.each(node, |child| {
         first = (!child.is_named()).then_some(child);
@@ -165,7 +155,7 @@ pub(in crate::extract) fn first_token<'t>(input: &Input<'t>, node: Node<'t>) -> 
 
 /// Returns every child that the last step of a selector selects, in order; none without a
 /// selector.
-pub(in crate::extract) fn every<'t>(
+pub(crate) fn every<'t>(
     input: &Input<'t>,
     selector: Option<&Selector>,
     node: Node<'t>,
@@ -177,7 +167,7 @@ pub(in crate::extract) fn every<'t>(
 }
 
 /// Splits the first segment off a path in name position.
-pub(in crate::extract) fn path_parts<'t>(
+pub(crate) fn path_parts<'t>(
     input: &Input<'t>,
     node: Node<'t>,
 ) -> Option<(Option<Node<'t>>, Node<'t>)> {
@@ -191,7 +181,7 @@ pub(in crate::extract) fn path_parts<'t>(
 }
 
 /// Returns the last segment of a path.
-pub(in crate::extract) fn last_of_path<'t>(input: &Input<'t>, node: Node<'t>) -> Node<'t> {
+pub(crate) fn last_of_path<'t>(input: &Input<'t>, node: Node<'t>) -> Node<'t> {
     let mut node = node;
     while let Some((_, rest)) = path_parts(input, node) {
         node = rest;
@@ -200,7 +190,7 @@ pub(in crate::extract) fn last_of_path<'t>(input: &Input<'t>, node: Node<'t>) ->
 }
 
 /// Returns the end of the header of a closure.
-pub(in crate::extract) fn lambda_header(lambda: &'static Rule, node: Node<'_>) -> usize {
+pub(crate) fn lambda_header(lambda: &'static Rule, node: Node<'_>) -> usize {
     let body = match lambda {
         Rule::Lambda { body, .. } => body.as_ref().and_then(|selector| selector.first(node)),
         _ => None,
@@ -211,7 +201,7 @@ pub(in crate::extract) fn lambda_header(lambda: &'static Rule, node: Node<'_>) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::extract::budget::Budget;
+    use crate::budget::Budget;
 
     fn listed<'t>(list: impl FnOnce(&mut dyn FnMut(Node<'t>) -> bool)) -> Vec<usize> {
         let mut ids = Vec::new();
@@ -224,7 +214,7 @@ mod tests {
 
     #[test]
     fn few_children_are_listed_like_many() {
-        for language in crate::grammar::all() {
+        for language in cograph_grammar::all() {
             let (mut few, mut many) = (0, 0);
             // A mark starts the code in languages whose files are text.
             let counts = [0, 1, 2, 9, 10, 11, 40].map(|items| ("", items));
@@ -233,7 +223,7 @@ mod tests {
                     format!("f({});\ng(1, x.y);\n", vec!["a"; items].join(", ")).repeat(items);
                 let source = format!("{mark}{source}");
                 let budget = Budget::unlimited();
-                let tree = crate::extract::parse(language, source.as_bytes(), &budget, &[])
+                let tree = crate::parse(language, source.as_bytes(), &budget, &[])
                     .expect("the budget has no end");
                 let (lister, mut waiting) = (Lister::default(), vec![tree.root_node()]);
                 while let Some(node) = waiting.pop() {
@@ -252,7 +242,7 @@ mod tests {
                 }
             }
             // Fixtures of data formats and markup may have no nodes with many children.
-            let is_code = language.tier() == crate::grammar::Tier::Full;
+            let is_code = language.tier() == cograph_grammar::Tier::Full;
             assert!(few > 0 && (many > 0 || !is_code), "{}", language.name);
         }
     }

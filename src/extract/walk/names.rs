@@ -1,26 +1,26 @@
 //! Names of nodes, and special names of the language: receiver, own type, ignored words.
 
-use crate::extract::facts::builder::Builder;
-use crate::extract::walk::Input;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::{QUOTES, Walk};
-use crate::grammar::Rule;
-use crate::model::facts::{Expr, ExprId, NameId};
+use crate::facts::builder::Builder;
+use crate::walk::Input;
+use crate::walk::rule_choice;
+use crate::walk::{QUOTES, Walk};
+use cograph_grammar::Rule;
+use cograph_model::facts::{Expr, ExprId, NameId};
 use tree_sitter::Node;
 
 /// Returns the expression, or `Expr::Unknown` for none, so that positions in lists are kept.
-pub(in crate::extract) fn known(facts: &mut Builder, value: ExprId) -> ExprId {
+pub(crate) fn known(facts: &mut Builder, value: ExprId) -> ExprId {
     if value.is_some() { value } else { facts.expr(Expr::Unknown) }
 }
 
-pub(in crate::extract) fn is_self_word<'t>(input: &Input<'t>, name: Option<Node<'t>>) -> bool {
+pub(crate) fn is_self_word<'t>(input: &Input<'t>, name: Option<Node<'t>>) -> bool {
     name.is_some_and(|name| {
         matches!(rule_choice::rule_at(input, name), Some(Rule::SelfValue { .. }))
     })
 }
 
 /// Returns the name of a node without quotes.
-pub(in crate::extract) fn name_of<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> NameId {
+pub(crate) fn name_of<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> NameId {
     walk.seen.note(node);
     let text = rule_choice::trimmed_text(&walk.input, node);
     match rule_choice::rule_at(&walk.input, node) {
@@ -30,14 +30,14 @@ pub(in crate::extract) fn name_of<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Na
 }
 
 /// Visits the expression that gives a definition or key its name, if it is computed (`[KEY]: 1`).
-pub(in crate::extract) fn visit_computed<'t>(walk: &mut Walk<'t>, name: Node<'t>) {
+pub(crate) fn visit_computed<'t>(walk: &mut Walk<'t>, name: Node<'t>) {
     if matches!(rule_choice::rule_at(&walk.input, name), Some(Rule::Computed {})) {
         walk.visit_children(name);
     }
 }
 
 /// Returns the expression of a path keyword (root, self, super), without a site.
-pub(in crate::extract) fn path_word(walk: &mut Walk<'_>, text: &str) -> Option<ExprId> {
+pub(crate) fn path_word(walk: &mut Walk<'_>, text: &str) -> Option<ExprId> {
     if !walk.input.language.manifest.modules.words.contains_key(text) {
         return None;
     }
@@ -46,32 +46,32 @@ pub(in crate::extract) fn path_word(walk: &mut Walk<'_>, text: &str) -> Option<E
 }
 
 /// True if a word refers to the enclosing type.
-pub(in crate::extract) fn is_self_type(input: &Input<'_>, text: &str) -> bool {
+pub(crate) fn is_self_type(input: &Input<'_>, text: &str) -> bool {
     input.language.manifest.names.self_type.iter().any(|word| word == text)
 }
 
-pub(in crate::extract) fn is_ignored(input: &Input<'_>, facts: &Builder, name: NameId) -> bool {
+pub(crate) fn is_ignored(input: &Input<'_>, facts: &Builder, name: NameId) -> bool {
     is_ignored_text(input, facts.text(name))
 }
 
-pub(in crate::extract) fn is_ignored_text(input: &Input<'_>, text: &str) -> bool {
+pub(crate) fn is_ignored_text(input: &Input<'_>, text: &str) -> bool {
     text.is_empty() || input.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
 }
 
 /// Returns a name with a text behind it.
-pub(in crate::extract) fn with_suffix(walk: &mut Walk<'_>, name: NameId, suffix: &str) -> NameId {
+pub(crate) fn with_suffix(walk: &mut Walk<'_>, name: NameId, suffix: &str) -> NameId {
     let text = format!("{}{suffix}", walk.facts.text(name));
     walk.facts.name(&text)
 }
 
 /// Returns the receiver of the enclosing method, if there is one.
-pub(in crate::extract) fn receiver(walk: &mut Walk<'_>) -> ExprId {
+pub(crate) fn receiver(walk: &mut Walk<'_>) -> ExprId {
     let scope = walk.context.callable.self_scope;
     if scope.is_some() { walk.facts.expr(Expr::SelfValue(scope)) } else { ExprId::NONE }
 }
 
 /// True if an expression is the receiver of the enclosing method.
-pub(in crate::extract) fn is_receiver(walk: &Walk<'_>, value: ExprId) -> bool {
+pub(crate) fn is_receiver(walk: &Walk<'_>, value: ExprId) -> bool {
     match walk.facts.get(value) {
         Expr::SelfValue(_) => true,
         Expr::Name(name, _) => name.is_some() && name == walk.context.callable.receiver,

@@ -1,22 +1,18 @@
 //! Selection of the rule of a node by more than its kind, and trimming of names.
 
-use crate::extract::walk::Input;
-use crate::extract::walk::texts;
-use crate::grammar::Rule;
+use crate::walk::Input;
+use crate::walk::texts;
+use cograph_grammar::Rule;
 use tree_sitter::Node;
 
 /// Returns the rule of a node in statement or expression position.
 #[inline]
-pub(in crate::extract) fn rule_at<'t>(input: &Input<'t>, node: Node<'t>) -> Option<&'static Rule> {
+pub(crate) fn rule_at<'t>(input: &Input<'t>, node: Node<'t>) -> Option<&'static Rule> {
     rule_of(input, node, node.kind_id())
 }
 
 /// Does the same for a node with a known kind; of several cases the first that matches.
-pub(in crate::extract) fn rule_of<'t>(
-    input: &Input<'t>,
-    node: Node<'t>,
-    kind: u16,
-) -> Option<&'static Rule> {
+pub(crate) fn rule_of<'t>(input: &Input<'t>, node: Node<'t>, kind: u16) -> Option<&'static Rule> {
     match input.language.rule(kind)? {
         Rule::Cases { cases } => {
             let found =
@@ -29,7 +25,7 @@ pub(in crate::extract) fn rule_of<'t>(
 
 /// Returns the text of a path without white space, with each name trimmed as the manifest
 /// specifies.
-pub(in crate::extract) fn path_text<'t>(input: &Input<'t>, node: Node<'t>) -> String {
+pub(crate) fn path_text<'t>(input: &Input<'t>, node: Node<'t>) -> String {
     if input.language.manifest.names.trim.is_empty() || node.child_count() == 0 {
         return trimmed_text(input, node).split_whitespace().collect();
     }
@@ -39,6 +35,6 @@ pub(in crate::extract) fn path_text<'t>(input: &Input<'t>, node: Node<'t>) -> St
 }
 
 /// Returns the text of a name, trimmed as the manifest specifies.
-pub(in crate::extract) fn trimmed_text<'t>(input: &Input<'t>, node: Node<'t>) -> &'t str {
+pub(crate) fn trimmed_text<'t>(input: &Input<'t>, node: Node<'t>) -> &'t str {
     input.language.trimmed(node.kind_id(), texts::text_of(input, node))
 }

@@ -2,18 +2,18 @@
 
 use super::Walk;
 use super::context::Surroundings;
-use crate::model::facts::{ExprId, LocalSymbol, ScopeId, ScopeKind};
+use cograph_model::facts::{ExprId, LocalSymbol, ScopeId, ScopeKind};
 use tree_sitter::Node;
 
 /// Enclosing scope and its surroundings, to restore behind an inner scope.
-pub(in crate::extract) struct OuterScope {
-    pub(in crate::extract) scope: ScopeId,
+pub(crate) struct OuterScope {
+    pub(crate) scope: ScopeId,
     around: Surroundings,
 }
 
 impl<'t> Walk<'t> {
     /// Visits a block in a scope of its own; its value is that of its last child.
-    pub(in crate::extract) fn block(&mut self, node: Node<'t>, kind: ScopeKind) -> ExprId {
+    pub(crate) fn block(&mut self, node: Node<'t>, kind: ScopeKind) -> ExprId {
         let scope = self.open(kind, LocalSymbol::NONE, node);
         let value = self.visit_children(node);
         self.close(scope);
@@ -21,7 +21,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Opens a scope and makes it current; returns the state that [`Walk::close`] restores.
-    pub(in crate::extract) fn open(
+    pub(crate) fn open(
         &mut self,
         kind: ScopeKind,
         symbol: LocalSymbol,
@@ -34,14 +34,14 @@ impl<'t> Walk<'t> {
         outer
     }
 
-    pub(in crate::extract) fn close(&mut self, outer: OuterScope) {
+    pub(crate) fn close(&mut self, outer: OuterScope) {
         self.context.scope = outer.scope;
         self.context.around = outer.around;
     }
 
     /// Opens a scope that ends with the enclosing one: declarations from here on shadow earlier
     /// ones.
-    pub(in crate::extract) fn open_rest(&mut self, node: Node<'t>) {
+    pub(crate) fn open_rest(&mut self, node: Node<'t>) {
         let end = self
             .context
             .scope
@@ -53,7 +53,7 @@ impl<'t> Walk<'t> {
     }
 
     /// Returns the scope that owns names declared here.
-    pub(in crate::extract) fn owner_scope(&self) -> ScopeId {
+    pub(crate) fn owner_scope(&self) -> ScopeId {
         self.facts.nearest(self.context.scope, |kind| kind != ScopeKind::Flow)
     }
 }

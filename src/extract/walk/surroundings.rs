@@ -1,28 +1,28 @@
 //! Nodes around definitions: type parameters, friends, visibility sections, test macros.
 
-use crate::extract::preprocess::Made;
-use crate::extract::walk::Context;
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::texts;
-use crate::extract::walk::{Declared, READ, Surroundings, Usage, Walk};
-use crate::grammar::{Rule, Selector, TestMacroKind};
-use crate::model::facts::{Expr, ExprId, NameId, ScopeKind};
-use crate::model::{SiteKind, Visibility};
+use crate::preprocess::Made;
+use crate::walk::Context;
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
+use crate::walk::texts;
+use crate::walk::{Declared, READ, Surroundings, Usage, Walk};
+use cograph_grammar::{Rule, Selector, TestMacroKind};
+use cograph_model::facts::{Expr, ExprId, NameId, ScopeKind};
+use cograph_model::{SiteKind, Visibility};
 use tree_sitter::Node;
 
 /// Test that a macro defines from a body.
-pub(in crate::extract) struct TestMacro<'t> {
-    pub(in crate::extract) name: NameId,
-    pub(in crate::extract) node: Node<'t>,
+pub(crate) struct TestMacro<'t> {
+    pub(crate) name: NameId,
+    pub(crate) node: Node<'t>,
     /// Type that the test is a member of.
-    pub(in crate::extract) fixture: Option<Node<'t>>,
+    pub(crate) fixture: Option<Node<'t>>,
 }
 
 /// Visits a definition behind its type parameters.
-pub(in crate::extract) fn generic<'t>(
+pub(crate) fn generic<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     params: &'static Selector,
@@ -45,7 +45,7 @@ pub(in crate::extract) fn generic<'t>(
 }
 
 /// Visits definitions that belong to the scope around the type.
-pub(in crate::extract) fn outside<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+pub(crate) fn outside<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
     let before = (walk.context.scope, walk.context.around, walk.context.enclosing);
     let pending = std::mem::take(&mut walk.context.pending);
     walk.context.scope = walk
@@ -61,7 +61,7 @@ pub(in crate::extract) fn outside<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Ex
 }
 
 /// Returns the test that a macro before a body defines.
-pub(in crate::extract) fn test_macro<'t>(
+pub(crate) fn test_macro<'t>(
     walk: &mut Walk<'t>,
     name: Node<'t>,
     declared: Option<&Declared<'t>>,
@@ -89,14 +89,14 @@ pub(in crate::extract) fn test_macro<'t>(
 
 /// Returns the definition created by a macro whose arguments or name contain a name in a
 /// header.
-pub(in crate::extract) fn made_at<'t>(input: &Input<'t>, name: Node<'t>) -> Option<&'t Made> {
+pub(crate) fn made_at<'t>(input: &Input<'t>, name: Node<'t>) -> Option<&'t Made> {
     let byte = name.start_byte();
     let made = &input.made[input.made.partition_point(|made| made.head.end <= byte)..];
     made.first().filter(|made| made.head.start <= byte)
 }
 
 /// Visits a base or field that a constructor initializes with arguments.
-pub(in crate::extract) fn member_init<'t>(
+pub(crate) fn member_init<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
     name: &'static Selector,
@@ -121,11 +121,7 @@ pub(in crate::extract) fn member_init<'t>(
     ExprId::NONE
 }
 
-pub(in crate::extract) fn section<'t>(
-    input: &Input<'t>,
-    context: &mut Context<'t>,
-    node: Node<'t>,
-) -> ExprId {
+pub(crate) fn section<'t>(input: &Input<'t>, context: &mut Context<'t>, node: Node<'t>) -> ExprId {
     let word = texts::text_of(input, node).trim_end_matches(':').trim();
     if let Some(visibility) = input.language.manifest.visibility.words.get(word) {
         context.around.section = Visibility::from_word(visibility);

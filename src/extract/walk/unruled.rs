@@ -1,37 +1,37 @@
 //! Fallback for nodes without a rule: their children are visited all the same. In languages without
 //! a measurement against a compiler, nodes that a rule omits would otherwise be lost silently.
 
-use crate::extract::walk::Input;
-use crate::extract::walk::children;
-use crate::extract::walk::rule_choice;
-use crate::extract::walk::{READ, Usage, Walk};
-use crate::grammar::{Language, Rule, Tier};
-use crate::model::SiteKind;
-use crate::model::facts::{ExprId, UNNAMED};
+use crate::walk::Input;
+use crate::walk::children;
+use crate::walk::rule_choice;
+use crate::walk::{READ, Usage, Walk};
+use cograph_grammar::{Language, Rule, Tier};
+use cograph_model::SiteKind;
+use cograph_model::facts::{ExprId, UNNAMED};
 use std::collections::BTreeSet;
 use tree_sitter::Node;
 
 /// Visited nodes by start. Nodes whose visit is in progress are not included.
 #[derive(Default)]
-pub(in crate::extract) struct Seen {
+pub(crate) struct Seen {
     is_kept: bool,
     nodes: BTreeSet<(usize, usize, usize)>,
 }
 
 impl Seen {
-    pub(in crate::extract) fn of(language: &Language) -> Self {
+    pub(crate) fn of(language: &Language) -> Self {
         let is_kept = language.tier() == Tier::Shared || language.manifest.visit_rest;
         Self { is_kept, nodes: BTreeSet::new() }
     }
 
     /// True if visits are recorded.
-    pub(in crate::extract) fn is_kept(&self) -> bool {
+    pub(crate) fn is_kept(&self) -> bool {
         self.is_kept
     }
 
     /// Records the visit of a node.
     #[inline]
-    pub(in crate::extract) fn note(&mut self, node: Node<'_>) {
+    pub(crate) fn note(&mut self, node: Node<'_>) {
         if self.is_kept {
             self.nodes.insert((node.start_byte(), node.id(), node.end_byte()));
         }
@@ -51,7 +51,7 @@ impl Seen {
 }
 
 /// Records a call of a computed callee as a reference without a target.
-pub(in crate::extract) fn computed_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>, kind: SiteKind) {
+pub(crate) fn computed_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>, kind: SiteKind) {
     if walk.seen.is_kept {
         let name = walk.facts.name(UNNAMED);
         walk.site(Usage::Site(kind), callee, name, ExprId::NONE);
@@ -60,7 +60,7 @@ pub(in crate::extract) fn computed_call<'t>(walk: &mut Walk<'t>, callee: Node<'t
 
 /// Visits the children that the rule of a node omits; keeps the pending call site.
 #[inline]
-pub(in crate::extract) fn visit_rest_of<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
+pub(crate) fn visit_rest_of<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
     if walk.seen.is_kept && !covers_all_children(&walk.input, node) {
         let waiting = walk.take_call_site();
         visit_left_out(walk, node);
@@ -69,7 +69,7 @@ pub(in crate::extract) fn visit_rest_of<'t>(walk: &mut Walk<'t>, node: Node<'t>)
 }
 
 /// Visits the children of a node that have not been visited, in the current scope.
-pub(in crate::extract) fn visit_left_out<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
+pub(crate) fn visit_left_out<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
     if !walk.seen.is_kept {
         return;
     }

@@ -26,19 +26,19 @@ pub struct Markup {
 
 impl Markup {
     /// True if names are bound by attributes, not by blocks.
-    pub(crate) fn binds_in_attributes(&self) -> bool {
+    pub fn binds_in_attributes(&self) -> bool {
         self.marks.is_empty() && !self.binders.is_empty()
     }
 
     /// True if names of components may have hyphens: markup whose code is in attributes is HTML,
     /// which knows no capitals in names (`<price-tag>` is `PriceTag`).
-    pub(crate) fn has_hyphens(&self) -> bool {
+    pub fn has_hyphens(&self) -> bool {
         !self.attributes.is_empty()
     }
 
     /// Returns the name of the component of an element, which may have hyphens: it has a capital
     /// for each of the words.
-    pub(crate) fn component<'n>(&self, element: &'n str) -> Cow<'n, str> {
+    pub fn component<'n>(&self, element: &'n str) -> Cow<'n, str> {
         if !element.contains('-') {
             return Cow::Borrowed(element);
         }
@@ -50,7 +50,7 @@ impl Markup {
     }
 
     /// Returns the attributes that bind names.
-    pub(crate) fn attribute_binders(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
+    pub fn attribute_binders(&self) -> impl Iterator<Item = (&String, &Vec<String>)> {
         self.binders.iter().filter(|_| self.binds_in_attributes())
     }
 }

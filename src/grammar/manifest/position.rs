@@ -1,13 +1,13 @@
 //! Lines of keys in a manifest, for errors. Independent of their meaning.
 
 /// Returns the line of a key of a section in the last manifest that has it.
-pub(in crate::grammar) fn line_in(texts: &[&str], section: &str, key: &str) -> usize {
+pub(crate) fn line_in(texts: &[&str], section: &str, key: &str) -> usize {
     texts.iter().rev().map(|text| line_of(text, section, key)).find(|&line| line > 0).unwrap_or(0)
 }
 
 /// Returns the line of a section, or of a key outside of all sections, in the last manifest that
 /// has it.
-pub(in crate::grammar) fn line_of_section(texts: &[&str], section: &str) -> usize {
+pub(crate) fn line_of_section(texts: &[&str], section: &str) -> usize {
     let begins = |line: &str| {
         let line = line.trim();
         let is_key = || line.split('=').next().is_some_and(|name| name.trim() == section);

@@ -68,7 +68,7 @@ pub struct Conditions {
 
 impl Conditions {
     /// Returns the endings of these names.
-    pub(crate) fn endings_of(&self, names: EndingOf) -> &[String] {
+    pub fn endings_of(&self, names: EndingOf) -> &[String] {
         self.endings.get(&names).map_or(&[], Vec::as_slice)
     }
 }
@@ -173,13 +173,13 @@ pub struct TypeFlow {
 }
 
 /// Returns the names of members of builtin types.
-pub(in crate::grammar) fn common_members(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
+pub(crate) fn common_members(manifest: &crate::Manifest) -> FxHashSet<String> {
     let known = manifest.flow.values().flat_map(|flow| flow.members.keys());
     known.chain(&manifest.builtins.common_members).cloned().collect()
 }
 
 /// Returns the names visible in every file without an import.
-pub(in crate::grammar) fn builtin_names(manifest: &crate::grammar::Manifest) -> FxHashSet<String> {
+pub(crate) fn builtin_names(manifest: &crate::Manifest) -> FxHashSet<String> {
     let builtins = &manifest.builtins;
     builtins
         .functions
@@ -191,9 +191,7 @@ pub(in crate::grammar) fn builtin_names(manifest: &crate::grammar::Manifest) -> 
 }
 
 /// Returns the type flow table of each name and alias of a type.
-pub(in crate::grammar) fn flow_names(
-    manifest: &crate::grammar::Manifest,
-) -> FxHashMap<String, String> {
+pub(crate) fn flow_names(manifest: &crate::Manifest) -> FxHashMap<String, String> {
     let named = |(name, flow): (&String, &TypeFlow)| -> Vec<(String, String)> {
         std::iter::once(name)
             .chain(&flow.aliases)
@@ -204,9 +202,6 @@ pub(in crate::grammar) fn flow_names(
 }
 
 /// Returns the type whose flow table has this kind.
-pub(in crate::grammar) fn of_kind(
-    manifest: &crate::grammar::Manifest,
-    kind: FlowKind,
-) -> Option<String> {
+pub(crate) fn of_kind(manifest: &crate::Manifest, kind: FlowKind) -> Option<String> {
     manifest.flow.iter().find(|(_, flow)| flow.kind == Some(kind)).map(|(name, _)| name.clone())
 }

@@ -21,29 +21,29 @@ const LIBRARY: &str = "lib";
 
 impl super::Modules {
     /// Returns the root file of the library of a package.
-    pub(crate) fn library_root(&self) -> Option<&str> {
+    pub fn library_root(&self) -> Option<&str> {
         self.root_files().find(|(_, table)| *table == LIBRARY).map(|(path, _)| path)
     }
 
     /// Returns the root files of crates with their tables.
-    pub(crate) fn root_files(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn root_files(&self) -> impl Iterator<Item = (&str, &str)> {
         let roots = self.roots.iter().map(|(path, table)| (path.as_str(), table.as_str()));
         roots.filter(|(path, _)| !path.ends_with('/'))
     }
 
     /// Returns the directories in which every file is a crate, with their tables.
-    pub(crate) fn crate_folders(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn crate_folders(&self) -> impl Iterator<Item = (&str, &str)> {
         let roots = self.roots.iter();
         roots.filter_map(|(path, table)| Some((path.strip_suffix('/')?, table.as_str())))
     }
 
     /// True if a file name is that of the root of a crate.
-    pub(crate) fn is_root_name(&self, name: &str) -> bool {
+    pub fn is_root_name(&self, name: &str) -> bool {
         self.root_files().any(|(root, _)| root.rsplit('/').next() == Some(name))
     }
 
     /// Returns the keyword for a module.
-    pub(crate) fn word(&self, meaning: PathWord) -> Option<&str> {
+    pub fn word(&self, meaning: PathWord) -> Option<&str> {
         self.words.iter().find(|(_, other)| **other == meaning).map(|(word, _)| word.as_str())
     }
 }
@@ -80,24 +80,24 @@ pub enum ImplicitUse {
 
 impl super::Names {
     /// Returns the members that this syntax calls.
-    pub(crate) fn members_behind(&self, syntax: ImplicitUse) -> &[String] {
+    pub fn members_behind(&self, syntax: ImplicitUse) -> &[String] {
         self.implicit_members.get(&syntax).map_or(&[], Vec::as_slice)
     }
 
     /// True for a member that an operator, a subscript or an assignment to an element calls.
-    pub(crate) fn is_operator(&self, name: &str) -> bool {
+    pub fn is_operator(&self, name: &str) -> bool {
         let is_subscript = |member: &str| name.strip_suffix('=').unwrap_or(name) == member;
         self.operators.values().any(|member| member == name)
             || self.member_behind(ImplicitUse::Index).is_some_and(is_subscript)
     }
 
     /// True if calls of some function have this meaning.
-    pub(crate) fn has_calls(&self, meaning: CallMeaning) -> bool {
+    pub fn has_calls(&self, meaning: CallMeaning) -> bool {
         self.special_calls.values().any(|other| *other == meaning)
     }
 
     /// Returns the first member that this syntax calls.
-    pub(crate) fn member_behind(&self, syntax: ImplicitUse) -> Option<&str> {
+    pub fn member_behind(&self, syntax: ImplicitUse) -> Option<&str> {
         self.members_behind(syntax).first().map(String::as_str)
     }
 }
@@ -197,24 +197,24 @@ pub enum DecoratorMeaning {
 
 impl super::Modifiers {
     /// True if these words contain a modifier with this meaning.
-    pub(crate) fn have(&self, words: &[&str], meaning: ModifierMeaning) -> bool {
+    pub fn have(&self, words: &[&str], meaning: ModifierMeaning) -> bool {
         self.words.iter().any(|(modifier, meanings)| {
             meanings.contains(&meaning) && modifier.split(' ').all(|part| words.contains(&part))
         })
     }
 
     /// True if some modifier has this meaning.
-    pub(crate) fn has_modifier(&self, meaning: ModifierMeaning) -> bool {
+    pub fn has_modifier(&self, meaning: ModifierMeaning) -> bool {
         self.words.values().any(|meanings| meanings.contains(&meaning))
     }
 
     /// True if a decorator of this name has this meaning.
-    pub(crate) fn is_decorator(&self, name: &str, meaning: DecoratorMeaning) -> bool {
+    pub fn is_decorator(&self, name: &str, meaning: DecoratorMeaning) -> bool {
         self.decorators.get(name).is_some_and(|meanings| meanings.contains(&meaning))
     }
 
     /// True for a decorator that is known, and that neither registers nor calls its definition.
-    pub(crate) fn registers_nothing(&self, path: &str) -> bool {
+    pub fn registers_nothing(&self, path: &str) -> bool {
         let name = path.rsplit(['.', ':', '\\']).next().unwrap_or(path);
         let does = |meaning: &DecoratorMeaning| {
             use DecoratorMeaning::{Applying, ApplyingIf, Test};
@@ -224,13 +224,13 @@ impl super::Modifiers {
     }
 
     /// True if some decorator has this meaning.
-    pub(crate) fn has_decorator(&self, meaning: DecoratorMeaning) -> bool {
+    pub fn has_decorator(&self, meaning: DecoratorMeaning) -> bool {
         self.decorators.values().any(|meanings| meanings.contains(&meaning))
     }
 }
 
 /// Returns the token kinds of modifiers.
-pub(in crate::grammar) fn modifier_tokens(
+pub(crate) fn modifier_tokens(
     manifest: &super::Manifest,
     tokens: &[bool],
     grammar: &tree_sitter::Language,

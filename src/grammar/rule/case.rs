@@ -1,9 +1,9 @@
 //! Conditional rules: conditions on the text or presence of a child, on the node itself, and on its
 //! parent.
 
-use crate::grammar::Selector;
-use crate::grammar::rule::Rule;
-use crate::grammar::selector::kind_ids;
+use crate::Selector;
+use crate::rule::Rule;
+use crate::selector::kind_ids;
 use serde::de::{self, Deserialize, Deserializer};
 use smallvec::SmallVec;
 use toml::Value;
@@ -18,7 +18,7 @@ const AROUND: &str = "^";
 /// condition: a selector, `.` (the node itself) or `^` (its parent). The value is a list of
 /// alternative texts (node kinds, for the parent), or true or false for the presence of the node.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct When(Vec<Condition>);
+pub struct When(Vec<Condition>);
 
 #[derive(Clone, PartialEq, Debug)]
 enum Condition {
@@ -30,7 +30,7 @@ enum Condition {
 
 impl When {
     /// True if all conditions hold for a node; `text` returns the text of a node.
-    pub(crate) fn holds<'t, 's>(&self, node: Node<'t>, text: impl Fn(Node<'t>) -> &'s str) -> bool {
+    pub fn holds<'t, 's>(&self, node: Node<'t>, text: impl Fn(Node<'t>) -> &'s str) -> bool {
         let is_one = |texts: &[String], node: Node<'t>| texts.iter().any(|one| one == text(node));
         self.0.iter().all(|condition| match condition {
             Condition::There(selector, there) => selector.first(node).is_some() == *there,
@@ -89,10 +89,10 @@ fn selector(text: &str) -> Result<Selector, String> {
 
 /// Rules of one node kind: one, or a list of which the first with a matching `when` applies.
 #[derive(Clone, PartialEq, Debug)]
-pub(in crate::grammar) struct Cases(Vec<(When, Rule)>);
+pub(crate) struct Cases(Vec<(When, Rule)>);
 
 impl Cases {
-    pub(in crate::grammar) fn into_rule(mut self) -> Rule {
+    pub(crate) fn into_rule(mut self) -> Rule {
         match self.0.as_slice() {
             [(when, _)] if when.0.is_empty() => self.0.remove(0).1,
             _ => Rule::Cases { cases: self.0 },
@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for Cases {
 
 impl Rule {
     /// The rules that a node of the kind may have.
-    pub(crate) fn cases(&self) -> impl Iterator<Item = &Rule> {
+    pub fn cases(&self) -> impl Iterator<Item = &Rule> {
         let cases = if let Self::Cases { cases } = self { cases.as_slice() } else { &[] };
         let alone = cases.is_empty().then_some(self);
         cases.iter().map(|(_, rule)| rule).chain(alone)
@@ -139,11 +139,11 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::selector::with_grammar;
+    use crate::selector::with_grammar;
 
     /// Parses the cases of a node in a grammar that has the kind `{kind}`.
     fn read(text: &str) -> Result<Cases, String> {
-        let grammar = crate::grammar::all()[0].grammar.clone();
+        let grammar = crate::all()[0].grammar.clone();
         let kind = (1..)
             .find(|id| grammar.node_kind_is_named(*id))
             .and_then(|id| grammar.node_kind_for_id(id));

@@ -1,48 +1,48 @@
 //! Tables that are values of keys in rules, words for kinds of symbols, and how values are read.
 
-use crate::grammar::Selector;
-use crate::model::SymbolKind;
+use crate::Selector;
+use cograph_model::SymbolKind;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
 /// Body of a macro: lists of tokens that invocations become.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Body {
+pub struct Body {
     /// Nodes whose last child is such a list.
-    pub(crate) of: Selector,
+    pub of: Selector,
     /// Expressions among the tokens.
-    pub(crate) read: TokenWords,
+    pub read: TokenWords,
     /// Tokens before a name that belongs to the list itself.
-    pub(crate) binds: Vec<String>,
+    pub binds: Vec<String>,
 }
 
 /// Tokens by which expressions among the tokens of a macro are recognised.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct TokenWords {
+pub struct TokenWords {
     /// Tokens between a value or module and its member.
-    pub(crate) joiners: Vec<String>,
+    pub joiners: Vec<String>,
     /// Token that opens an argument list.
-    pub(crate) call: String,
+    pub call: String,
     /// Token between arguments.
-    pub(crate) separator: String,
+    pub separator: String,
     /// Token after a value that is unwrapped.
-    pub(crate) unwrap: String,
+    pub unwrap: String,
     /// Member name that awaits the value.
-    pub(crate) awaits: String,
+    pub awaits: String,
     /// Tokens after a name that is a label and no value.
-    pub(crate) labels: Vec<String>,
+    pub labels: Vec<String>,
     /// Token that opens type arguments, after a joiner.
-    pub(crate) open: String,
+    pub open: String,
     /// Token that closes type arguments.
-    pub(crate) close: String,
+    pub close: String,
 }
 
 /// Binding of a `for`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Yielded {
+pub enum Yielded {
     /// The elements.
     #[default]
     Items,
@@ -55,27 +55,27 @@ pub(crate) enum Yielded {
 /// The bases of a type, or a part of them.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct BaseRule {
+pub struct BaseRule {
     /// The node that holds the bases.
-    pub(crate) of: Selector,
+    pub of: Selector,
     /// The bases are interfaces to implement.
     #[serde(default)]
-    pub(crate) implement: bool,
+    pub implement: bool,
     /// The node represents this base from the library (a keyword).
-    pub(crate) library: Option<String>,
+    pub library: Option<String>,
 }
 
 /// Members that a list of names makes.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(crate) struct Listed {
+pub struct Listed {
     /// The names.
-    pub(crate) of: Selector,
+    pub of: Selector,
     /// Kind of the members.
     #[serde(deserialize_with = "symbol_kind")]
-    pub(crate) kind: SymbolKind,
+    pub kind: SymbolKind,
     /// Texts behind a name, with a member for each.
-    pub(crate) suffixes: Vec<String>,
+    pub suffixes: Vec<String>,
 }
 
 pub(super) fn dot() -> String {
@@ -94,7 +94,7 @@ fn kind_of_word<E: serde::de::Error>(word: &str) -> Result<SymbolKind, E> {
     SymbolKind::from_word(word).ok_or_else(|| E::custom(format!("no symbol kind `{word}`")))
 }
 
-pub(in crate::grammar) fn symbol_kind<'de, D: Deserializer<'de>>(
+pub(crate) fn symbol_kind<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<SymbolKind, D::Error> {
     kind_of_word(&String::deserialize(deserializer)?)

@@ -17,18 +17,20 @@ use rustc_hash::FxHashMap;
 use super::plan::{self, Plan};
 use super::resolve::guarded_resolution;
 use super::workers::Workers;
-use crate::index::build::ingest::{IngestedFile, Ingestion, Pace};
-use crate::index::facts_cache::archive::{self, KnownFile, Neighbours};
-use crate::index::facts_cache::segment_block::{self, Opened, PieceWriter};
-use crate::index::progress::{Counter, Phase, Progress, Stopwatch, Timing};
-use crate::index::{IndexError, Run, fingerprint, grammar};
-use crate::model::facts::FileFacts;
-use crate::model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation};
-use crate::model::packed::{self, Reader};
-use crate::model::{LanguageId, RepoPath, SkipReason};
-use crate::resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
-use crate::source::{self, WalkedFile};
-use crate::store::{self, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock};
+use crate::build::ingest::{IngestedFile, Ingestion, Pace};
+use crate::facts_cache::archive::{self, KnownFile, Neighbours};
+use crate::facts_cache::segment_block::{self, Opened, PieceWriter};
+use crate::progress::{Counter, Phase, Progress, Stopwatch, Timing};
+use crate::{IndexError, Run, fingerprint, grammar};
+use cograph_model::facts::FileFacts;
+use cograph_model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation};
+use cograph_model::packed::{self, Reader};
+use cograph_model::{LanguageId, RepoPath, SkipReason};
+use cograph_resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
+use cograph_source::{self as source, WalkedFile};
+use cograph_store::{
+    self as store, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock,
+};
 
 /// Source bytes per piece: large enough that few words occur in several pieces, small enough to
 /// keep all threads busy, and to read the facts of one file after a change. In the Linux tree
@@ -41,7 +43,7 @@ const PIECES: u64 = 64;
 const READ_AHEAD: usize = 2;
 
 /// Builds the store of a repository, and its segment.
-pub(in crate::index) fn build(
+pub(crate) fn build(
     lock: &WriterLock,
     started: Instant,
     run: &Run,
@@ -335,7 +337,7 @@ impl<'r> Resolving<'r> {
 }
 
 /// Entry of a file after its resolution: what is known of it without its facts.
-pub(in crate::index) fn known_file(
+pub(crate) fn known_file(
     tables: &Tables,
     file: FileId,
     found: &FileResolution,

@@ -9,19 +9,19 @@ use std::time::Duration;
 
 use super::plan::Plan;
 use super::workers::Workers;
-use crate::config::Limits;
-use crate::extract::{self, Exhausted};
-use crate::grammar;
-use crate::index::Run;
-use crate::index::progress::{Counter, Phase};
-use crate::index::quarantine::{Caution, Suspicion};
-use crate::model::facts::FileFacts;
-use crate::model::graph::{FileRecord, FileStamp};
-use crate::model::panics::guarded;
-use crate::model::thread_use::cpu_time;
-use crate::model::{LanguageId, RepoPath, SkipReason};
-use crate::resolve::{ProjectFile, Shared};
-use crate::source::{self, Root, Text, WalkedFile};
+use crate::Run;
+use crate::progress::{Counter, Phase};
+use crate::quarantine::{Caution, Suspicion};
+use cograph_config::Limits;
+use cograph_extract::{self as extract, Exhausted};
+use cograph_grammar as grammar;
+use cograph_model::facts::FileFacts;
+use cograph_model::graph::{FileRecord, FileStamp};
+use cograph_model::panics::guarded;
+use cograph_model::thread_use::cpu_time;
+use cograph_model::{LanguageId, RepoPath, SkipReason};
+use cograph_resolve::{ProjectFile, Shared};
+use cograph_source::{self as source, Root, Text, WalkedFile};
 
 /// Prefix of a file that may contain a `#!` line, in bytes.
 const SHEBANG_BYTES: usize = 512;
@@ -29,13 +29,13 @@ const SHEBANG_BYTES: usize = 512;
 const HEAD_BYTES: usize = 64 << 10;
 
 /// Files with facts, sorted by path, and project files read by module resolution only.
-pub(in crate::index) struct Ingested {
+pub(crate) struct Ingested {
     /// Each file with its exported facts, if any.
-    pub(in crate::index) files: Vec<(FileRecord, Option<Shared>)>,
-    pub(in crate::index) project_files: Vec<ProjectFile>,
+    pub(crate) files: Vec<(FileRecord, Option<Shared>)>,
+    pub(crate) project_files: Vec<ProjectFile>,
 }
 
-pub(in crate::index) fn ingest(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> Ingested {
+pub(crate) fn ingest(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> Ingested {
     let taking = Ingestion::start(root, plan, Pace::Thorough, run, workers);
     let mut results = workers.map(&plan.largest_first, run, |position| {
         taking.announce(position..position + 1);
@@ -56,7 +56,7 @@ pub(in crate::index) fn ingest(root: &Path, plan: &Plan, run: &Run, workers: &Wo
 }
 
 /// Ingested file, the project file if it is one, and its exported facts.
-pub(in crate::index) type IngestedFile = (FileRecord, Option<ProjectFile>, Option<Shared>);
+pub(crate) type IngestedFile = (FileRecord, Option<ProjectFile>, Option<Shared>);
 
 /// How long a run may take for a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,7 +126,7 @@ impl Effort {
 
 impl<'t> Ingestion<'t> {
     /// Starts with the suspected files.
-    pub(in crate::index) fn start(
+    pub(crate) fn start(
         root: &Path,
         plan: &'t Plan,
         pace: Pace,
@@ -142,7 +142,7 @@ impl<'t> Ingestion<'t> {
     }
 
     /// Announces the files that this thread will process next.
-    pub(in crate::index) fn announce(&self, positions: Range<usize>) {
+    pub(crate) fn announce(&self, positions: Range<usize>) {
         if let Some(caution) = self.run.caution {
             caution.announce(
                 self.plan.files[positions].iter().map(|file| file.path.clone()).collect(),
@@ -152,7 +152,7 @@ impl<'t> Ingestion<'t> {
 
     /// Ingests the file at a position: its record, the project file if it is one, and its exported
     /// facts.
-    pub(in crate::index) fn file(&self, position: usize) -> IngestedFile {
+    pub(crate) fn file(&self, position: usize) -> IngestedFile {
         let file = &self.plan.files[position];
         let is_project_file = grammar::is_project_file(file.path.file_name());
         let is_late = self.effort.is_late();
@@ -241,16 +241,16 @@ fn ingest_file(root: &Root, file: &WalkedFile, one: One, plan: &Plan, run: &Run)
 }
 
 /// File before extraction.
-pub(in crate::index) struct Examined {
-    pub(in crate::index) stamp: FileStamp,
-    pub(in crate::index) language: Option<LanguageId>,
+pub(crate) struct Examined {
+    pub(crate) stamp: FileStamp,
+    pub(crate) language: Option<LanguageId>,
     /// Text of a source or project file, or the reason for skipping it.
-    pub(in crate::index) text: Result<Text, SkipReason>,
+    pub(crate) text: Result<Text, SkipReason>,
 }
 
 /// Determines the language of a file and reads its text. `detect` maps a path and a prefix to a
 /// language.
-pub(in crate::index) fn examine(
+pub(crate) fn examine(
     root: &Root,
     file: &WalkedFile,
     is_project_file: bool,

@@ -3,14 +3,14 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::grammar;
-use crate::model::{LanguageId, RepoPath};
-use crate::source::{Walk, WalkedFile};
+use cograph_grammar as grammar;
+use cograph_model::{LanguageId, RepoPath};
+use cograph_source::{Walk, WalkedFile};
 
 /// Files of a run, sorted by path, and language statistics of their directories.
-pub(in crate::index) struct Plan {
+pub(crate) struct Plan {
     /// Files.
-    pub(in crate::index) files: Vec<WalkedFile>,
+    pub(crate) files: Vec<WalkedFile>,
     /// Indexes into `files`, largest file first.
     pub(super) largest_first: Vec<usize>,
     /// Language statistics of directories.
@@ -18,15 +18,15 @@ pub(in crate::index) struct Plan {
 }
 
 /// Directory -> number of files per language, counting unambiguous files only.
-pub(in crate::index) type Neighbours = FxHashMap<Box<str>, Vec<u32>>;
+pub(crate) type Neighbours = FxHashMap<Box<str>, Vec<u32>>;
 
-pub(in crate::index) fn plan(walk: Walk) -> Plan {
+pub(crate) fn plan(walk: Walk) -> Plan {
     let neighbours = neighbours(walk.files.iter().map(|file| &file.path));
     plan_among(walk.files, neighbours)
 }
 
 /// Language statistics of a repository's directories.
-pub(in crate::index) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Neighbours {
+pub(crate) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Neighbours {
     let languages = grammar::count();
     let mut neighbours = Neighbours::default();
     for path in paths {
@@ -40,7 +40,7 @@ pub(in crate::index) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>
 }
 
 /// True if the language of a file depends on its neighbours.
-pub(in crate::index) fn is_settled_by_neighbours(path: &RepoPath) -> bool {
+pub(crate) fn is_settled_by_neighbours(path: &RepoPath) -> bool {
     let languages = grammar::count();
     let says = (0..languages).any(|language| {
         let mut others = vec![0; languages];
@@ -51,19 +51,19 @@ pub(in crate::index) fn is_settled_by_neighbours(path: &RepoPath) -> bool {
 }
 
 /// Plan for some files of a repository.
-pub(in crate::index) fn plan_among(files: Vec<WalkedFile>, neighbours: Neighbours) -> Plan {
+pub(crate) fn plan_among(files: Vec<WalkedFile>, neighbours: Neighbours) -> Plan {
     let mut largest_first: Vec<usize> = (0..files.len()).collect();
     largest_first.sort_by_key(|&position| std::cmp::Reverse(files[position].stamp.size));
     Plan { files, largest_first, neighbours }
 }
 
 impl Plan {
-    pub(in crate::index) fn into_neighbours(self) -> Neighbours {
+    pub(crate) fn into_neighbours(self) -> Neighbours {
         self.neighbours
     }
 
     /// Language of a file by path, prefix and directory.
-    pub(in crate::index) fn language(&self, path: &RepoPath, head: &[u8]) -> Option<LanguageId> {
+    pub(crate) fn language(&self, path: &RepoPath, head: &[u8]) -> Option<LanguageId> {
         grammar::detect(
             path,
             head,

@@ -4,18 +4,18 @@
 use std::sync::Arc;
 
 use super::workers::Workers;
-use crate::index::Run;
-use crate::index::progress::{Counter, Phase};
-use crate::index::quarantine::resolving;
-use crate::model::facts::FileFacts;
-use crate::model::graph::{FileId, FileRecord, FileResolution, Resolution, Target};
-use crate::model::panics::guarded;
-use crate::model::{RepoPath, Step, Verdict};
-use crate::resolve::{Asked, Resolved, Tables};
+use crate::Run;
+use crate::progress::{Counter, Phase};
+use crate::quarantine::resolving;
+use cograph_model::facts::FileFacts;
+use cograph_model::graph::{FileId, FileRecord, FileResolution, Resolution, Target};
+use cograph_model::panics::guarded;
+use cograph_model::{RepoPath, Step, Verdict};
+use cograph_resolve::{Asked, Resolved, Tables};
 
 /// Resolves files, given by position with their facts. Returns fewer results when the run is
 /// cancelled.
-pub(in crate::index) fn resolve(
+pub(crate) fn resolve(
     tables: &Tables,
     paths: &[FileRecord],
     files: &[(usize, Arc<FileFacts>)],

@@ -4,23 +4,23 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::config::Limits;
-use crate::index::{IndexError, Run};
-use crate::model::panics::guarded;
+use crate::{IndexError, Run};
+use cograph_config::Limits;
+use cograph_model::panics::guarded;
 
 /// A pool of its own: it needs large stacks and an empty queue.
-pub(in crate::index) struct Workers {
+pub(crate) struct Workers {
     pool: rayon::ThreadPool,
 }
 
 impl Workers {
-    pub(in crate::index) fn start(root: &Path, limits: &Limits) -> Result<Self, IndexError> {
+    pub(crate) fn start(root: &Path, limits: &Limits) -> Result<Self, IndexError> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(limits.threads)
             .stack_size(limits.stack_bytes)
             .start_handler({
                 let bytes = limits.stack_bytes;
-                move |_| crate::resolve::limit_stack(bytes)
+                move |_| cograph_resolve::limit_stack(bytes)
             })
             .thread_name(|number| format!("index-{number}"))
             .build();
@@ -33,16 +33,13 @@ impl Workers {
     }
 
     /// Runs `work` on one of the threads, for its stack size. A panic becomes its message.
-    pub(in crate::index) fn run<T: Send>(
-        &self,
-        work: impl FnOnce() -> T + Send,
-    ) -> Result<T, String> {
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, String> {
         self.pool.install(|| guarded(work))
     }
 
     /// Applies `work` to every item of `order` and returns the results with their items, unordered.
     /// Returns fewer results when the run is cancelled.
-    pub(in crate::index) fn map<T: Send>(
+    pub(crate) fn map<T: Send>(
         &self,
         order: &[usize],
         run: &Run,

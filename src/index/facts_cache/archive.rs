@@ -12,15 +12,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
-use crate::config::Limits;
-use crate::index::facts_cache::segment_block::{self, Opened, PieceWriter};
-use crate::index::fingerprint;
-use crate::model::RepoPath;
-use crate::model::facts::FileFacts;
-use crate::model::graph::{FileId, FileResolution};
-use crate::model::packed::{self, Pass, Reader, Writer};
-use crate::resolve::{self, PackedEntry, Posting, PostingFlags, ProjectFile, Shared, Tables};
-use crate::store::{self, Draft, Placed, Segment, StoreError};
+use crate::facts_cache::segment_block::{self, Opened, PieceWriter};
+use crate::fingerprint;
+use cograph_config::Limits;
+use cograph_model::RepoPath;
+use cograph_model::facts::FileFacts;
+use cograph_model::graph::{FileId, FileResolution};
+use cograph_model::packed::{self, Pass, Reader, Writer};
+use cograph_resolve::{
+    self as resolve, PackedEntry, Posting, PostingFlags, ProjectFile, Shared, Tables,
+};
+use cograph_store::{self as store, Draft, Placed, Segment, StoreError};
 
 /// Version of the encoding: must be increased when the meaning of pieces, entries, posting lists or
 /// their hashes changes. Segments of other versions are ignored.
@@ -31,25 +33,25 @@ const ENCODING: u64 = 7;
 const LISTS_PER_BLOCK: usize = 256;
 
 /// Key of the row with the project files.
-pub(in crate::index) const PROJECT_FILES: u32 = 0;
+pub(crate) const PROJECT_FILES: u32 = 0;
 
 /// Fingerprint of a segment's encoding, under these limits.
-pub(in crate::index) fn kind(limits: &Limits) -> u64 {
+pub(crate) fn kind(limits: &Limits) -> u64 {
     fingerprint(limits) ^ ENCODING.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Pieces of a run of neighbouring files.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::index) struct Neighbours {
+pub(crate) struct Neighbours {
     /// Key of the first file.
-    pub(in crate::index) first: u32,
-    pub(in crate::index) facts: Placed,
-    pub(in crate::index) found: Placed,
-    pub(in crate::index) entries: Placed,
+    pub(crate) first: u32,
+    pub(crate) facts: Placed,
+    pub(crate) found: Placed,
+    pub(crate) entries: Placed,
 }
 
 /// Writes the posting lists and the index of a segment, and returns the location of the index.
-pub(in crate::index) fn write_index(
+pub(crate) fn write_index(
     draft: &Draft,
     neighbours: &[Neighbours],
     tables: &Tables,
@@ -177,7 +179,7 @@ struct Base {
 }
 
 /// Facts cache: segment and delta.
-pub(in crate::index) struct Archive {
+pub(crate) struct Archive {
     base: Base,
     /// Delta: rows of changed files, by key.
     rows: RwLock<FxHashMap<u32, Row>>,
@@ -204,15 +206,15 @@ struct Row {
 
 /// Entry of a file: what is known of it without its facts.
 #[derive(Clone, Debug)]
-pub(in crate::index) struct KnownFile {
-    pub(in crate::index) entry: PackedEntry,
+pub(crate) struct KnownFile {
+    pub(crate) entry: PackedEntry,
     /// Keys of other files in which relations start that this file declares.
-    pub(in crate::index) foreign_relations: Vec<u32>,
+    pub(crate) foreign_relations: Vec<u32>,
 }
 
 impl KnownFile {
     /// Encodes the entry.
-    pub(in crate::index) fn write(&self, writer: &mut Writer) {
+    pub(crate) fn write(&self, writer: &mut Writer) {
         self.entry.write(writer);
         let keys = writer.list(&self.foreign_relations, &0, |writer, key| writer.small(*key));
         keys.expect("writing does not fail");
@@ -227,17 +229,17 @@ impl KnownFile {
 }
 
 /// Contents of a row.
-pub(in crate::index) struct RowContent<'r> {
-    pub(in crate::index) key: u32,
-    pub(in crate::index) known: &'r KnownFile,
+pub(crate) struct RowContent<'r> {
+    pub(crate) key: u32,
+    pub(crate) known: &'r KnownFile,
     /// Set if the facts differ from the segment.
-    pub(in crate::index) facts: Option<(&'r FileFacts, &'r Shared)>,
-    pub(in crate::index) found: &'r FileResolution,
+    pub(crate) facts: Option<(&'r FileFacts, &'r Shared)>,
+    pub(crate) found: &'r FileResolution,
 }
 
 impl RowContent<'_> {
     /// Encodes the row; `lasting` maps a file to its key.
-    pub(in crate::index) fn bytes(&self, lasting: &impl Fn(FileId) -> u32) -> Vec<u8> {
+    pub(crate) fn bytes(&self, lasting: &impl Fn(FileId) -> u32) -> Vec<u8> {
         let mut entry = Writer::default();
         self.known.write(&mut entry);
         let entry = entry.into_parts().1;
@@ -258,12 +260,12 @@ impl RowContent<'_> {
 }
 
 /// Row of a file that has no facts any more.
-pub(in crate::index) fn row_without_facts() -> Vec<u8> {
+pub(crate) fn row_without_facts() -> Vec<u8> {
     Vec::new()
 }
 
 /// Row of the project files.
-pub(in crate::index) fn row_of_project_files(files: &[ProjectFile]) -> Vec<u8> {
+pub(crate) fn row_of_project_files(files: &[ProjectFile]) -> Vec<u8> {
     let mut writer = Writer::default();
     write_project_files(&mut writer, files).expect("writing does not fail");
     writer.into_parts().1
@@ -288,17 +290,17 @@ impl Row {
 }
 
 /// Contents of an archive on all files, read once.
-pub(in crate::index) struct Opening {
-    pub(in crate::index) archive: Archive,
+pub(crate) struct Opening {
+    pub(crate) archive: Archive,
     /// Entries of all files, by key: from the segment, or from the delta if they have changed.
-    pub(in crate::index) known: FxHashMap<u32, KnownFile>,
-    pub(in crate::index) project_files: Vec<ProjectFile>,
+    pub(crate) known: FxHashMap<u32, KnownFile>,
+    pub(crate) project_files: Vec<ProjectFile>,
 }
 
 impl Archive {
     /// Opens the facts cache of the store file `store`, with the delta rows of that store; none if
     /// any part is missing. `each` runs its work for all numbers, on any thread.
-    pub(in crate::index) fn open(
+    pub(crate) fn open(
         store: &Path,
         uid: u64,
         kind: u64,
@@ -360,27 +362,27 @@ impl Archive {
     }
 
     /// True if a read has failed: results that depend on it must be discarded.
-    pub(in crate::index) fn is_damaged(&self) -> bool {
+    pub(crate) fn is_damaged(&self) -> bool {
         self.is_damaged.load(Ordering::Relaxed)
     }
 
     /// Size of the delta in bytes.
-    pub(in crate::index) fn row_bytes(&self) -> usize {
+    pub(crate) fn row_bytes(&self) -> usize {
         self.row_bytes.load(Ordering::Relaxed)
     }
 
     /// Number of reads of facts.
-    pub(in crate::index) fn reads(&self) -> usize {
+    pub(crate) fn reads(&self) -> usize {
         self.read.load(Ordering::Relaxed)
     }
 
     /// True if a file has changed since the segment was written.
-    pub(in crate::index) fn has_row(&self, key: u32) -> bool {
+    pub(crate) fn has_row(&self, key: u32) -> bool {
         self.rows().contains_key(&key)
     }
 
     /// True if the facts of a file differ from the segment.
-    pub(in crate::index) fn has_other_facts(&self, key: u32) -> bool {
+    pub(crate) fn has_other_facts(&self, key: u32) -> bool {
         self.rows().get(&key).is_some_and(|row| row.has_facts)
     }
 
@@ -389,7 +391,7 @@ impl Archive {
     }
 
     /// Adds rows that were written to the store.
-    pub(in crate::index) fn learn(&self, rows: Vec<(u32, Option<Vec<u8>>)>) {
+    pub(crate) fn learn(&self, rows: Vec<(u32, Option<Vec<u8>>)>) {
         let mut kept = self.rows.write();
         for (key, bytes) in rows.into_iter().filter(|(key, _)| *key != PROJECT_FILES) {
             match bytes {
@@ -403,7 +405,7 @@ impl Archive {
     }
 
     /// Previous results of a file; `position` maps a key to a file.
-    pub(in crate::index) fn found(
+    pub(crate) fn found(
         &self,
         key: u32,
         position: &impl Fn(u32) -> Option<FileId>,

@@ -1,13 +1,13 @@
 //! Layout of a piece: string table, then key and length per file, then the data of each file. A
 //! file has three pieces: facts, results and entry.
 
-use crate::model::facts::FileFacts;
-use crate::model::packed::{self, Pass, Reader, Writer};
-use crate::resolve::Shared;
+use cograph_model::facts::FileFacts;
+use cograph_model::packed::{self, Pass, Reader, Writer};
+use cograph_resolve::Shared;
 
 /// Encodes a piece.
 #[derive(Default)]
-pub(in crate::index) struct PieceWriter {
+pub(crate) struct PieceWriter {
     /// Key of each file, and length of its facts and of its results.
     entries: Vec<(u32, u64, u64)>,
     body: Writer,
@@ -15,7 +15,7 @@ pub(in crate::index) struct PieceWriter {
 
 impl PieceWriter {
     /// Adds a file.
-    pub(in crate::index) fn add(
+    pub(crate) fn add(
         &mut self,
         key: u32,
         facts: impl FnOnce(&mut Writer),
@@ -29,7 +29,7 @@ impl PieceWriter {
     }
 
     /// Returns the piece.
-    pub(in crate::index) fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         let mut head = Writer::default();
         let entries = head.list(&self.entries, &NO_ENTRY, |head, &(key, facts, found)| {
             Some((head.small(key)?, head.number(facts)?, head.number(found)?))
@@ -43,23 +43,23 @@ impl PieceWriter {
 const NO_ENTRY: (u32, u64, u64) = (0, 0, 0);
 
 /// Decoded piece.
-pub(in crate::index) struct Opened<'p> {
+pub(crate) struct Opened<'p> {
     /// String table.
-    pub(in crate::index) words: Vec<&'p str>,
-    pub(in crate::index) entries: Vec<BlockEntry<'p>>,
+    pub(crate) words: Vec<&'p str>,
+    pub(crate) entries: Vec<BlockEntry<'p>>,
 }
 
 /// One file of a piece.
-pub(in crate::index) struct BlockEntry<'p> {
-    pub(in crate::index) key: u32,
+pub(crate) struct BlockEntry<'p> {
+    pub(crate) key: u32,
     /// Facts; empty if the piece has only results.
-    pub(in crate::index) facts: &'p [u8],
-    pub(in crate::index) found: &'p [u8],
+    pub(crate) facts: &'p [u8],
+    pub(crate) found: &'p [u8],
 }
 
 impl<'p> Opened<'p> {
     /// Decodes a piece; none if it is malformed.
-    pub(in crate::index) fn read(piece: &'p [u8]) -> Option<Self> {
+    pub(crate) fn read(piece: &'p [u8]) -> Option<Self> {
         let (words, rest) = Reader::words(piece)?;
         let mut head = Reader::new(rest, &[]);
         let lengths = head.list(&[], &NO_ENTRY, |head, _| {
@@ -79,18 +79,14 @@ impl<'p> Opened<'p> {
 
 impl<'p> Opened<'p> {
     /// Entry of the file with this key.
-    pub(in crate::index) fn entry(&self, key: u32) -> Option<&BlockEntry<'p>> {
+    pub(crate) fn entry(&self, key: u32) -> Option<&BlockEntry<'p>> {
         let place = self.entries.binary_search_by_key(&key, |entry| entry.key).ok()?;
         self.entries.get(place)
     }
 }
 
 /// Encodes a file's facts, and returns the string number of each of its names.
-pub(in crate::index) fn write_facts(
-    body: &mut Writer,
-    facts: &FileFacts,
-    shared: &Shared,
-) -> Vec<u32> {
+pub(crate) fn write_facts(body: &mut Writer, facts: &FileFacts, shared: &Shared) -> Vec<u32> {
     for number in shared.numbers() {
         body.bits(number).expect("writing does not fail");
     }
@@ -98,7 +94,7 @@ pub(in crate::index) fn write_facts(
 }
 
 /// Reads the prefix of a file's facts: the sizes of the exported part.
-pub(in crate::index) fn read_head(reader: &mut Reader<'_>) -> Option<[u64; 5]> {
+pub(crate) fn read_head(reader: &mut Reader<'_>) -> Option<[u64; 5]> {
     let mut numbers = [0; 5];
     for number in &mut numbers {
         *number = reader.bits(0)?;
@@ -107,7 +103,7 @@ pub(in crate::index) fn read_head(reader: &mut Reader<'_>) -> Option<[u64; 5]> {
 }
 
 /// Decodes the facts of a file with their names.
-pub(in crate::index) fn read_facts(bytes: &[u8], words: &[&str]) -> Option<(FileFacts, Shared)> {
+pub(crate) fn read_facts(bytes: &[u8], words: &[&str]) -> Option<(FileFacts, Shared)> {
     let mut reader = Reader::new(bytes, words);
     let numbers = read_head(&mut reader)?;
     let (facts, _) = packed::facts::read(&mut reader)?;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::index::{IndexError, Outcome};
-use crate::store::Location;
+use crate::{IndexError, Outcome};
+use cograph_store::Location;
 
 /// Pause after the second failed run in a row, doubled with each further one up to the greatest:
 /// without it every question would start a run that fails for the same reason, such as a full disk.

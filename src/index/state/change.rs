@@ -6,20 +6,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::config::Limits;
-use crate::faults::{Fault, planted};
-use crate::grammar;
-use crate::index::IndexError;
-use crate::index::build::ingest::{self, Examined};
-use crate::index::fingerprint;
-use crate::model::cancel::CancelToken;
-use crate::model::graph::{FileStamp, UNTRUSTED_TIME};
-use crate::model::{RepoPath, SkipReason};
-use crate::source::{self, Root, Rules, WalkedFile};
-use crate::store::{self, FileKey, FileRow, Identity, Location, Snapshot};
+use crate::IndexError;
+use crate::build::ingest::{self, Examined};
+use crate::fingerprint;
+use cograph_config::Limits;
+use cograph_faults::{Fault, planted};
+use cograph_grammar as grammar;
+use cograph_model::cancel::CancelToken;
+use cograph_model::graph::{FileStamp, UNTRUSTED_TIME};
+use cograph_model::{RepoPath, SkipReason};
+use cograph_source::{self as source, Root, Rules, WalkedFile};
+use cograph_store::{self as store, FileKey, FileRow, Identity, Location, Snapshot};
 
 /// Differences between a store and the repository: from a comparison, or hints from a watcher.
-/// [`crate::index::apply`] verifies them.
+/// [`crate::apply`] verifies them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeSet {
     /// Every file: there is no comparable store, its fingerprint differs, or a build was requested.
@@ -283,7 +283,7 @@ fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
 /// Removes changes that the store already has: another run may have applied them meanwhile. Files
 /// are compared by contents, as where they were named. A file that was gone and is back counts as
 /// touched: it may have come back while this run waited for another process.
-pub(in crate::index) fn still_missing(
+pub(crate) fn still_missing(
     touched: &[WalkedFile],
     gone: &[RepoPath],
     snapshot: &Snapshot,
@@ -324,10 +324,7 @@ pub(in crate::index) fn still_missing(
 
 /// True if a full build is cheaper than an incremental update: a row costs several times as much as
 /// in bulk, which makes half of the bytes the threshold.
-pub(in crate::index) fn is_most_of(
-    touched: &[WalkedFile],
-    snapshot: &Snapshot,
-) -> Result<bool, IndexError> {
+pub(crate) fn is_most_of(touched: &[WalkedFile], snapshot: &Snapshot) -> Result<bool, IndexError> {
     const FEW: usize = 64;
     if touched.len() <= FEW {
         return Ok(false);
@@ -411,8 +408,8 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::index::{Run, apply};
-    use crate::store::Store;
+    use crate::{Run, apply};
+    use cograph_store::Store;
 
     const PATIENCE: Duration = Duration::from_secs(60);
 

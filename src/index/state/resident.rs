@@ -12,21 +12,21 @@ use std::sync::{Arc, LazyLock};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::index::build::plan::{self, Neighbours};
-use crate::index::build::resolve::resolve;
-use crate::index::build::workers::Workers;
-use crate::index::facts_cache::archive::{self, Archive, KnownFile, Opening};
-use crate::index::progress::{Phase, Stopwatch, Timing};
+use crate::build::plan::{self, Neighbours};
+use crate::build::resolve::resolve;
+use crate::build::workers::Workers;
+use crate::facts_cache::archive::{self, Archive, KnownFile, Opening};
+use crate::progress::{Phase, Stopwatch, Timing};
 use results::TakenRows;
 
-use crate::faults::{Fault, planted};
-use crate::index::{IndexError, Progress, Run};
-use crate::model::RepoPath;
-use crate::model::facts::FileFacts;
-use crate::model::graph::{FileId, FileRecord, FileResolution, Graph};
-use crate::resolve::{Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
-use crate::source::WalkedFile;
-use crate::store::{
+use crate::{IndexError, Progress, Run};
+use cograph_faults::{Fault, planted};
+use cograph_model::RepoPath;
+use cograph_model::facts::FileFacts;
+use cograph_model::graph::{FileId, FileRecord, FileResolution, Graph};
+use cograph_resolve::{Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
+use cograph_source::WalkedFile;
+use cograph_store::{
     Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock,
 };
 
@@ -48,7 +48,7 @@ const MAX_SOURCE_BYTES: u64 = 128 << 20;
 
 /// State of one repository.
 #[derive(Debug)]
-pub(in crate::index) struct Resident {
+pub(crate) struct Resident {
     /// All files; unchanged ones have no loaded facts and no results.
     graph: Graph,
     /// Footprint of each file.
@@ -70,25 +70,22 @@ pub(in crate::index) struct Resident {
 
 impl Resident {
     /// Generation of the store that this state matches.
-    pub(in crate::index) fn identity(&self) -> Identity {
+    pub(crate) fn identity(&self) -> Identity {
         self.identity
     }
 
     /// Number of files whose facts are in memory.
-    pub(in crate::index) fn loaded_files(&self) -> usize {
+    pub(crate) fn loaded_files(&self) -> usize {
         self.tables.loaded_files()
     }
 
     /// True if the number of reads exceeds the limit: the state is dropped to free their memory.
-    pub(in crate::index) fn needs_reload(&self) -> bool {
+    pub(crate) fn needs_reload(&self) -> bool {
         self.archive.reads() > MAX_READS
     }
 
     /// Loads the state of a store from its facts cache; none if there is none.
-    pub(in crate::index) fn load(
-        snapshot: &Snapshot,
-        run: &Run,
-    ) -> Result<Option<Self>, IndexError> {
+    pub(crate) fn load(snapshot: &Snapshot, run: &Run) -> Result<Option<Self>, IndexError> {
         let root = &snapshot.meta().root;
         let workers = Workers::start(root, &run.limits)?;
         let (identity, kind) = (snapshot.identity(), archive::kind(&run.limits));
@@ -124,7 +121,8 @@ impl Resident {
         for row in rows {
             let key = row.key.0;
             let content = row.skipped.map_or_else(|| Ok(Arc::clone(&UNLOADED)), Err);
-            let language = row.language.map(|language| crate::model::LanguageId(language.0 as u16));
+            let language =
+                row.language.map(|language| cograph_model::LanguageId(language.0 as u16));
             files.push(FileRecord {
                 path: row.path.clone(),
                 stamp: row.stamp(),
@@ -174,7 +172,7 @@ impl Resident {
 
     /// Applies changed files to this state and to the store file `store`. After an error this state
     /// must be discarded.
-    pub(in crate::index) fn apply(
+    pub(crate) fn apply(
         mut self,
         lock: &WriterLock,
         store: &Path,

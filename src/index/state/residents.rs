@@ -4,8 +4,8 @@ use std::time::Duration;
 
 pub use super::resident::MAX_LOADED_FILES;
 use super::resident::Resident;
-use crate::index::idle_cache::IdleCache;
-use crate::store::{Identity, Location, Snapshot};
+use crate::idle_cache::IdleCache;
+use cograph_store::{Identity, Location, Snapshot};
 
 /// Idle timeout of a state.
 const KEPT: Duration = Duration::from_secs(60);
@@ -27,7 +27,7 @@ impl Residents {
     }
 
     /// Without an idle timeout: for a worker process that is itself ended when idle.
-    pub(in crate::index) fn without_timeout() -> Self {
+    pub(crate) fn without_timeout() -> Self {
         Self::with_timeout(Duration::from_secs(3600 * 24))
     }
 
@@ -48,7 +48,7 @@ impl Residents {
     }
 
     /// True if the cached state matches this generation.
-    pub(in crate::index) fn knows(&self, location: &Location, store: Identity) -> bool {
+    pub(crate) fn knows(&self, location: &Location, store: Identity) -> bool {
         self.0.with(location, |resident| resident.identity() == store).unwrap_or(false)
     }
 
@@ -58,20 +58,16 @@ impl Residents {
     }
 
     /// Drops the state of a repository.
-    pub(in crate::index) fn forget(&self, location: &Location) {
+    pub(crate) fn forget(&self, location: &Location) {
         drop(self.0.take(location));
     }
 
     /// Takes the state of a repository, if it matches the store.
-    pub(in crate::index) fn take(
-        &self,
-        snapshot: &Snapshot,
-        location: &Location,
-    ) -> Option<Resident> {
+    pub(crate) fn take(&self, snapshot: &Snapshot, location: &Location) -> Option<Resident> {
         self.0.take(location).filter(|resident| resident.identity() == snapshot.identity())
     }
 
-    pub(in crate::index) fn put(&self, location: &Location, resident: Resident) {
+    pub(crate) fn put(&self, location: &Location, resident: Resident) {
         self.0.put(location, resident);
     }
 }

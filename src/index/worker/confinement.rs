@@ -1,7 +1,7 @@
 //! Address space of a worker: the bound that it sets itself, and whether another process has
 //! lowered that while it ran (`prlimit`). What it dies of then is the fault of no file.
 
-use crate::config::Limits;
+use cograph_config::Limits;
 use rustix::process::{Pid, Resource, getrlimit};
 
 /// Address space besides the memory limit: the program itself, and what libraries reserve.

@@ -6,9 +6,9 @@ use std::process::ExitStatus;
 
 use rustix::process::Signal;
 
-use crate::index::progress::Phase;
-use crate::index::quarantine::Suspicion;
-use crate::model::{RepoPath, SkipReason};
+use crate::progress::Phase;
+use crate::quarantine::Suspicion;
+use cograph_model::{RepoPath, SkipReason};
 
 /// Number of quarantined files above which the search stops narrowing down the suspects, at up to
 /// one attempt each: then the next worker parses every file alone, in one attempt.

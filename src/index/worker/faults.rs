@@ -6,9 +6,9 @@ use std::path::Path;
 
 use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
 
-use crate::extract::{self, Exhausted, Limits};
-use crate::model::LanguageId;
-use crate::model::facts::FileFacts;
+use cograph_extract::{self as extract, Exhausted, Limits};
+use cograph_model::LanguageId;
+use cograph_model::facts::FileFacts;
 
 /// Prefix of a fault's name.
 const MARK: &str = "worker-fault:";

@@ -7,13 +7,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::config::Limits;
-use crate::index::ChangeSet;
-use crate::index::IndexError;
-use crate::index::progress::{Phase, Progress, Timing};
-use crate::index::quarantine::Suspicion;
-use crate::model::{RepoPath, SkipReason};
-use crate::store::Location;
+use crate::ChangeSet;
+use crate::IndexError;
+use crate::progress::{Phase, Progress, Timing};
+use crate::quarantine::Suspicion;
+use cograph_config::Limits;
+use cograph_model::{RepoPath, SkipReason};
+use cograph_store::Location;
 
 /// Order to a worker.
 #[derive(Clone, PartialEq, Eq, Debug)]

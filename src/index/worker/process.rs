@@ -14,19 +14,19 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use super::confinement;
 use super::message::{Message, Order, Work};
 use super::watchdog::{self, Reports};
-use crate::config::Limits;
 #[cfg(feature = "faults")]
-use crate::index::progress::Phase;
-use crate::index::progress::Progress;
-use crate::index::quarantine::{Caution, LeftOut};
-use crate::index::{
+use crate::progress::Phase;
+use crate::progress::Progress;
+use crate::quarantine::{Caution, LeftOut};
+use crate::{
     ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, compare_some, fingerprint,
     if_readable, newest, prepare,
 };
-use crate::model::cancel::CancelToken;
-use crate::model::freed_pages;
-use crate::model::{RepoPath, SkipReason};
-use crate::store::Snapshot;
+use cograph_config::Limits;
+use cograph_model::cancel::CancelToken;
+use cograph_model::freed_pages;
+use cograph_model::{RepoPath, SkipReason};
+use cograph_store::Snapshot;
 
 /// Executes the orders of the parent process. Owns standard input and output until it returns.
 pub fn serve_worker() -> io::Result<()> {

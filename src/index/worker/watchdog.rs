@@ -16,12 +16,12 @@ use super::effort::{
     Effort, MemoryUse, ThreadId, Ticks, memory_use, this_thread, use_of_process, use_of_thread,
 };
 use super::message::Message;
-use crate::index::IndexError;
-use crate::index::progress::{Phase, Progress};
-use crate::index::quarantine::Observer;
-use crate::model::cancel::CancelToken;
-use crate::model::thread_use::cpu_time;
-use crate::model::{RepoPath, SkipReason};
+use crate::IndexError;
+use crate::progress::{Phase, Progress};
+use crate::quarantine::Observer;
+use cograph_model::cancel::CancelToken;
+use cograph_model::thread_use::cpu_time;
+use cograph_model::{RepoPath, SkipReason};
 
 /// Time limit of a phase without single files, as a multiple of the limit of a file.
 const PHASE_TIME_FACTOR: u32 = 20;

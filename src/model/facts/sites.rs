@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Site;
-use crate::model::packed::facts::PackedSites;
+use crate::packed::facts::PackedSites;
 
 /// Sites of a file in order of position, either as a list or encoded. One value holds both forms,
 /// so that no reader can read the empty one: code that renumbers expressions gets them as a list in
@@ -59,7 +59,7 @@ impl Sites {
     }
 
     /// Returns the encoded sites.
-    pub(in crate::model) fn packed(&self) -> Cow<'_, PackedSites> {
+    pub(crate) fn packed(&self) -> Cow<'_, PackedSites> {
         match &self.0 {
             Form::List(sites) => Cow::Owned(PackedSites::of(sites)),
             Form::Packed(sites) => Cow::Borrowed(sites),

@@ -4,11 +4,11 @@ mod expressions;
 
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
-use crate::model::facts::{
+use crate::facts::{
     Binding, BindingKind, Condition, DocumentTerms, Expr, ExprId, FileFacts, Import, ImportId,
     ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, Symbol,
 };
-use crate::model::{Position, Problem, ProblemKind, SiteKind, Span, SymbolKind, Visibility};
+use crate::{Position, Problem, ProblemKind, SiteKind, Span, SymbolKind, Visibility};
 
 const SCOPE_KINDS: [ScopeKind; 6] = [
     ScopeKind::File,

@@ -3,9 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use super::{Pass, Reader, Writer};
-use crate::model::facts::{LocalSymbol, SiteId};
-use crate::model::graph::{FileId, FileResolution, Relation, Resolution, SymbolRef, Target};
-use crate::model::{RelationKind, Step, Verdict};
+use crate::facts::{LocalSymbol, SiteId};
+use crate::graph::{FileId, FileResolution, Relation, Resolution, SymbolRef, Target};
+use crate::{RelationKind, Step, Verdict};
 
 /// Encodes a resolution. `key_of` returns a file's key.
 pub fn write(writer: &mut Writer, found: &FileResolution, key_of: &impl Fn(FileId) -> u32) {

@@ -11,9 +11,9 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::posting::{Frequency, PostingList, PostingWriter};
 use super::{Term, joined, parts, prose, runs, stem, term};
-use crate::model::SymbolKind;
-use crate::model::facts::DocumentTerms;
-use crate::model::packed::{put_varint, take_varint};
+use crate::SymbolKind;
+use crate::facts::DocumentTerms;
+use crate::packed::{put_varint, take_varint};
 
 /// Minimum number of lines of a variable, constant or field to be a passage.
 pub const MIN_LINES: u32 = 3;

@@ -2,7 +2,7 @@
 //! the difference of its key to the previous one, above the bits of the frequency. A file has such
 //! a list of its terms, and a term one of its files.
 
-use crate::model::packed::{put_varint, take_varint};
+use crate::packed::{put_varint, take_varint};
 
 /// Bits of a posting that hold the frequency.
 pub const FREQUENCY_BITS: u32 = 2;

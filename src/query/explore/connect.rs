@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use rustc_hash::FxHashMap;
 
 use super::{Connection, CoveringTest};
-use crate::query::graph::calls::{CallGraph, End, Unresolved};
-use crate::query::graph::lookup::Lookup;
-use crate::query::{QueryError, SymbolInfo, Total};
-use crate::store::SymbolKey;
+use crate::graph::calls::{CallGraph, End, Unresolved};
+use crate::graph::lookup::Lookup;
+use crate::{QueryError, SymbolInfo, Total};
+use cograph_store::SymbolKey;
 
 /// Maximum number of symbols visited from one symbol.
 const MAX_VISITED: usize = 3_000;

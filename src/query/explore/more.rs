@@ -2,12 +2,12 @@
 //! question in each line of source, and words that are in no file.
 
 use super::{Source, UnmatchedWord};
-use crate::query::graph::lookup::Lookup;
-use crate::query::locate::{Located, Location};
-use crate::query::names::text;
-use crate::query::show::Excerpt;
-use crate::query::{QueryError, SymbolInfo};
-use crate::store::FileKey;
+use crate::graph::lookup::Lookup;
+use crate::locate::{Located, Location};
+use crate::names::text;
+use crate::show::Excerpt;
+use crate::{QueryError, SymbolInfo};
+use cograph_store::FileKey;
 
 /// Maximum number of files whose further functions are listed.
 const FILES: usize = 3;

@@ -5,7 +5,7 @@
 mod callees;
 mod candidates;
 mod gathered;
-pub(in crate::query) mod within;
+pub(crate) mod within;
 
 use gathered::EdgeCollector;
 use std::cell::RefCell;
@@ -16,20 +16,20 @@ use smallvec::SmallVec;
 
 use super::held::{self, Held};
 use super::lookup::Lookup;
-use crate::model::{RelationKind, SiteKind, SymbolKind, Verdict};
-use crate::query::{Certainty, Counts, QueryError, Tests};
-use crate::store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
+use crate::{Certainty, Counts, QueryError, Tests};
+use cograph_model::{RelationKind, SiteKind, SymbolKind, Verdict};
+use cograph_store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Maximum number of methods related by dispatch to one method, far above the size of real
 /// hierarchies.
-pub(in crate::query) const MAX_RELATED: usize = 10_000;
+pub(crate) const MAX_RELATED: usize = 10_000;
 
 /// Maximum number of edges whose ends are checked individually for test code.
 const MAX_CHECKED: usize = 1_000;
 
 /// End of an edge.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(in crate::query) enum End {
+pub(crate) enum End {
     /// Symbol.
     Symbol(SymbolKey),
     /// Top level of a file.
@@ -40,7 +40,7 @@ pub(in crate::query) enum End {
 
 /// Indirection of an edge: the symbol named by its sites instead of the end.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(in crate::query) enum Through {
+pub(crate) enum Through {
     /// Method that overrides or implements the end, or is overridden or implemented by it.
     Method(SymbolKey),
     /// Variable or field that holds the function.
@@ -52,7 +52,7 @@ pub(in crate::query) enum Through {
 
 impl Through {
     /// Symbol named by the sites.
-    pub(in crate::query) fn symbol(self) -> SymbolKey {
+    pub(crate) fn symbol(self) -> SymbolKey {
         match self {
             Self::Method(symbol) | Self::Holder(symbol) | Self::Passed(symbol) => symbol,
         }
@@ -61,36 +61,36 @@ impl Through {
 
 /// Edge with all its sites.
 #[derive(Clone, Debug)]
-pub(in crate::query) struct Edge {
+pub(crate) struct Edge {
     /// Other end.
-    pub(in crate::query) end: End,
+    pub(crate) end: End,
     /// Indirection, if the sites name another symbol.
-    pub(in crate::query) through: Option<Through>,
+    pub(crate) through: Option<Through>,
     /// Highest certainty of the sites.
-    pub(in crate::query) certainty: Certainty,
+    pub(crate) certainty: Certainty,
     /// True if the end is test code (callers only).
-    pub(in crate::query) in_tests: bool,
+    pub(crate) in_tests: bool,
     /// Sites in order of position. Most of the thousands of callers of a common function have one.
-    pub(in crate::query) sites: SmallVec<[SiteRow; 1]>,
+    pub(crate) sites: SmallVec<[SiteRow; 1]>,
 }
 
 /// Edges one step from a symbol.
 #[derive(Debug, Default)]
-pub(in crate::query) struct Neighbours {
+pub(crate) struct Neighbours {
     /// Edges of sufficient certainty: by certainty, direct ones before dispatch, callers in tests
     /// last, then by position.
-    pub(in crate::query) edges: Vec<Edge>,
+    pub(crate) edges: Vec<Edge>,
     /// Sites of insufficient certainty, in order of position.
-    pub(in crate::query) vague: Vec<(SiteRow, Certainty)>,
+    pub(crate) vague: Vec<(SiteRow, Certainty)>,
     /// Number of unresolved sites with the name that are not listed in `vague`.
-    pub(in crate::query) unlisted: u64,
+    pub(crate) unlisted: u64,
     /// Number of sites by certainty, followed or not, without dispatch.
-    pub(in crate::query) counts: Counts,
+    pub(crate) counts: Counts,
 }
 
 /// Treatment of unresolved sites with a symbol's name that are not followed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::query) enum Unresolved {
+pub(crate) enum Unresolved {
     /// List them.
     Listed,
     /// Count them: distant symbols of a traversal often share a name.
@@ -100,7 +100,7 @@ pub(in crate::query) enum Unresolved {
 }
 
 /// Traversal settings and memos.
-pub(in crate::query) struct CallGraph<'l, 'q> {
+pub(crate) struct CallGraph<'l, 'q> {
     lookup: &'l Lookup<'q>,
     kinds: Vec<SiteKind>,
     dispatch: bool,
@@ -115,7 +115,7 @@ pub(in crate::query) struct CallGraph<'l, 'q> {
 }
 
 impl<'l, 'q> CallGraph<'l, 'q> {
-    pub(in crate::query) fn new(
+    pub(crate) fn new(
         lookup: &'l Lookup<'q>,
         kinds: &[SiteKind],
         dispatch: bool,
@@ -128,12 +128,12 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// The same graph with the functions that bodies name without a call as possible callees.
-    pub(in crate::query) fn with_passed(self) -> Self {
+    pub(crate) fn with_passed(self) -> Self {
         Self { passed: true, ..self }
     }
 
     /// Returns the callers of a symbol.
-    pub(in crate::query) fn callers(
+    pub(crate) fn callers(
         &self,
         symbol: SymbolKey,
         unresolved: Unresolved,
@@ -142,7 +142,7 @@ impl<'l, 'q> CallGraph<'l, 'q> {
     }
 
     /// Returns the callers of any of these symbols, which share one name. The list is not empty.
-    pub(in crate::query) fn callers_of(
+    pub(crate) fn callers_of(
         &self,
         symbols: &[SymbolKey],
         unresolved: Unresolved,
@@ -389,7 +389,7 @@ enum Upwards {
 
 /// Certainty of a site. External calls are certain, and so are calls of a held value, with respect
 /// to the variable or field.
-pub(in crate::query) fn certainty(site: &SiteRow) -> Certainty {
+pub(crate) fn certainty(site: &SiteRow) -> Certainty {
     match site.verdict {
         Verdict::Unresolved if site.target != SiteTarget::None => Certainty::Certain,
         Verdict::Resolved | Verdict::External => Certainty::Certain,

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use super::lookup::Lookup;
-use crate::model::RepoPath;
-use crate::query::QueryError;
-use crate::store::{FileMark, LanguageKey};
+use crate::QueryError;
+use cograph_model::RepoPath;
+use cograph_store::{FileMark, LanguageKey};
 
 /// Filter of files.
-pub(in crate::query) struct FileFilter {
+pub(crate) struct FileFilter {
     path: Option<PathFilter>,
     language: Option<LanguageKey>,
 }
@@ -25,7 +25,7 @@ pub(super) enum PathFilter {
 }
 
 impl FileFilter {
-    pub(in crate::query) fn new(
+    pub(crate) fn new(
         lookup: &Lookup<'_>,
         path: Option<&str>,
         language: Option<&str>,
@@ -37,11 +37,11 @@ impl FileFilter {
     }
 
     /// True if the filter excludes any file.
-    pub(in crate::query) fn is_active(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         self.path.is_some() || self.language.is_some()
     }
 
-    pub(in crate::query) fn admits(&self, file: FileMark<'_>) -> bool {
+    pub(crate) fn admits(&self, file: FileMark<'_>) -> bool {
         self.language.is_none_or(|language| file.language == Some(language))
             && self.path.as_ref().is_none_or(|path| path.admits(file.path))
     }
@@ -121,7 +121,7 @@ fn glob(text: &str) -> Result<Regex, QueryError> {
 }
 
 /// Returns the numbers of files by directory, most first, then by path; `.` for the root.
-pub(in crate::query) fn directories<'p>(
+pub(crate) fn directories<'p>(
     files: impl Iterator<Item = (&'p RepoPath, u64)>,
 ) -> Vec<(String, u64)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();

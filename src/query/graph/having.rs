@@ -3,22 +3,22 @@
 use rustc_hash::FxHashSet;
 
 use super::lookup::Lookup;
-use crate::model::words::{FileWords, Term};
-use crate::query::QueryError;
-use crate::store::FileKey;
+use crate::QueryError;
+use cograph_model::words::{FileWords, Term};
+use cograph_store::FileKey;
 
 /// Files with terms, and files without an index of their words.
-pub(in crate::query) struct Having {
+pub(crate) struct Having {
     /// Files that have all terms: possibly a few more, never less.
-    pub(in crate::query) files: Vec<FileKey>,
+    pub(crate) files: Vec<FileKey>,
     /// Files whose words are not indexed, and keys of files that are gone.
-    pub(in crate::query) without_words: Vec<FileKey>,
+    pub(crate) without_words: Vec<FileKey>,
     /// Number of the former.
-    pub(in crate::query) unindexed: u64,
+    pub(crate) unindexed: u64,
 }
 
 /// Returns the files that have all of these terms. There is at least one.
-pub(in crate::query) fn having(lookup: &Lookup<'_>, terms: &[Term]) -> Result<Having, QueryError> {
+pub(crate) fn having(lookup: &Lookup<'_>, terms: &[Term]) -> Result<Having, QueryError> {
     let mut files: Option<Vec<FileKey>> = None;
     for &term in terms {
         lookup.check()?;

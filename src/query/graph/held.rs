@@ -7,10 +7,10 @@
 use rustc_hash::FxHashSet;
 
 use super::lookup::Lookup;
-use crate::model::SiteKind;
-use crate::model::facts::flags;
-use crate::query::{Certainty, QueryError};
-use crate::store::{SiteRow, SiteTarget, SymbolKey, SymbolRow};
+use crate::{Certainty, QueryError};
+use cograph_model::SiteKind;
+use cograph_model::facts::flags;
+use cograph_store::{SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Maximum number of writes of a variable or field. With more, its value is unknown.
 const MAX_WRITES: usize = 64;
@@ -35,7 +35,7 @@ pub(super) struct Held {
 impl Held {
     /// Certainty of a call of the value calling one of the functions. A single one is no proof: a
     /// value can be initialized without a name, such as by its position in a list.
-    pub(in crate::query) fn certainty(&self) -> Certainty {
+    pub(crate) fn certainty(&self) -> Certainty {
         if self.functions.len() == 1 && !self.is_open {
             Certainty::Likely
         } else {
@@ -120,10 +120,7 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
 }
 
 /// Returns the sites that call the value of a variable or field.
-pub(in crate::query) fn calls(
-    lookup: &Lookup<'_>,
-    holder: SymbolKey,
-) -> Result<Vec<SiteRow>, QueryError> {
+pub(crate) fn calls(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Vec<SiteRow>, QueryError> {
     let mut calls = Vec::new();
     for key in lookup.same_entity(holder)? {
         lookup.snapshot.visit_sites_to(key, |site| {

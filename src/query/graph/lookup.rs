@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::grammar;
-use crate::model::cancel::CancelToken;
-use crate::model::facts::flags;
-use crate::model::{RelationKind, RepoPath, SiteKind, SymbolKind};
-use crate::query::{QueryError, SiteInfo, SymbolInfo};
-use crate::store::{
+use crate::{QueryError, SiteInfo, SymbolInfo};
+use cograph_grammar as grammar;
+use cograph_model::cancel::CancelToken;
+use cograph_model::facts::flags;
+use cograph_model::{RelationKind, RepoPath, SiteKind, SymbolKind};
+use cograph_store::{
     FileKey, FileMark, FileRow, KeyOrder, LanguageKey, NameKey, PathTable, RelationRow, SiteRow,
     Snapshot, StoreError, StoreErrorKind, SymbolKey, SymbolRow,
 };
@@ -25,15 +25,15 @@ const MAX_NESTING: usize = 200;
 const MAX_FILE_ROWS: usize = 2_000;
 
 /// Path and other frequently used columns of a file.
-pub(in crate::query) struct FilePlace {
-    pub(in crate::query) path: RepoPath,
-    pub(in crate::query) language: Option<LanguageKey>,
-    pub(in crate::query) test: bool,
+pub(crate) struct FilePlace {
+    pub(crate) path: RepoPath,
+    pub(crate) language: Option<LanguageKey>,
+    pub(crate) test: bool,
 }
 
 /// Memoized rows of one question.
-pub(in crate::query) struct Lookup<'q> {
-    pub(in crate::query) snapshot: &'q Snapshot,
+pub(crate) struct Lookup<'q> {
+    pub(crate) snapshot: &'q Snapshot,
     cancel: &'q CancelToken,
     languages: FxHashMap<LanguageKey, String>,
     /// Languages whose fields are data.
@@ -51,10 +51,7 @@ pub(in crate::query) struct Lookup<'q> {
 }
 
 impl<'q> Lookup<'q> {
-    pub(in crate::query) fn new(
-        snapshot: &'q Snapshot,
-        cancel: &'q CancelToken,
-    ) -> Result<Self, QueryError> {
+    pub(crate) fn new(snapshot: &'q Snapshot, cancel: &'q CancelToken) -> Result<Self, QueryError> {
         let languages: FxHashMap<LanguageKey, String> = snapshot.languages()?.into_iter().collect();
         let is_data = |(_, name): &(&LanguageKey, &String)| grammar::has_data(name);
         let data = languages.iter().filter(is_data).map(|(key, _)| *key).collect();
@@ -78,12 +75,12 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns an error if the question was cancelled. Called in every loop.
-    pub(in crate::query) fn check(&self) -> Result<(), QueryError> {
+    pub(crate) fn check(&self) -> Result<(), QueryError> {
         if self.cancel.is_cancelled() { Err(QueryError::Cancelled) } else { Ok(()) }
     }
 
     /// Order of rows with equal rank.
-    pub(in crate::query) fn order(&self) -> &KeyOrder {
+    pub(crate) fn order(&self) -> &KeyOrder {
         &self.order
     }
 
@@ -113,14 +110,14 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns the number of symbols with a name, and the highest number of references of one.
-    pub(in crate::query) fn figures(&self, name: NameKey) -> Result<(u32, u32), QueryError> {
+    pub(crate) fn figures(&self, name: NameKey) -> Result<(u32, u32), QueryError> {
         let heads = self.snapshot.symbol_heads(name)?;
         let most = heads.iter().map(|head| head.references).max().unwrap_or_default();
         Ok((u32::try_from(heads.len()).unwrap_or(u32::MAX), most))
     }
 
     /// Returns the symbols of a candidate set, by path and position.
-    pub(in crate::query) fn candidates(&self, set: u32) -> Result<Vec<SymbolKey>, QueryError> {
+    pub(crate) fn candidates(&self, set: u32) -> Result<Vec<SymbolKey>, QueryError> {
         let mut symbols = self.snapshot.candidates(set)?;
         self.sort(&mut symbols, |_| (), |symbol| *symbol)?;
         Ok(symbols)
@@ -128,13 +125,13 @@ impl<'q> Lookup<'q> {
 
     /// Returns the symbols that a resolved or likely site leads to: its target, or every variant of
     /// it, by path and position.
-    pub(in crate::query) fn targets(&self, site: &SiteRow) -> Result<Vec<SymbolKey>, QueryError> {
+    pub(crate) fn targets(&self, site: &SiteRow) -> Result<Vec<SymbolKey>, QueryError> {
         let mut symbols = self.snapshot.targets(site)?;
         self.sort(&mut symbols, |_| (), |symbol| *symbol)?;
         Ok(symbols)
     }
 
-    pub(in crate::query) fn file(&self, key: FileKey) -> Result<Rc<FileRow>, QueryError> {
+    pub(crate) fn file(&self, key: FileKey) -> Result<Rc<FileRow>, QueryError> {
         if let Some(file) = self.files.borrow().get(&key) {
             return Ok(Rc::clone(file));
         }
@@ -145,7 +142,7 @@ impl<'q> Lookup<'q> {
     }
 
     /// Applies a function to a file's mark: for questions that read many files.
-    pub(in crate::query) fn of_file<T>(
+    pub(crate) fn of_file<T>(
         &self,
         key: FileKey,
         look: impl FnOnce(FileMark<'_>) -> T,
@@ -166,7 +163,7 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns the path and other columns of a file.
-    pub(in crate::query) fn place(&self, key: FileKey) -> Result<Rc<FilePlace>, QueryError> {
+    pub(crate) fn place(&self, key: FileKey) -> Result<Rc<FilePlace>, QueryError> {
         if let Some(place) = self.places.borrow().get(&key) {
             return Ok(Rc::clone(place));
         }
@@ -180,7 +177,7 @@ impl<'q> Lookup<'q> {
         Ok(place)
     }
 
-    pub(in crate::query) fn symbol(&self, key: SymbolKey) -> Result<Rc<SymbolRow>, QueryError> {
+    pub(crate) fn symbol(&self, key: SymbolKey) -> Result<Rc<SymbolRow>, QueryError> {
         if let Some(symbol) = self.symbols.borrow().get(&key) {
             return Ok(Rc::clone(symbol));
         }
@@ -190,13 +187,13 @@ impl<'q> Lookup<'q> {
     }
 
     /// Memoizes a row that was read by another statement.
-    pub(in crate::query) fn remember(&self, row: SymbolRow) -> Rc<SymbolRow> {
+    pub(crate) fn remember(&self, row: SymbolRow) -> Rc<SymbolRow> {
         let row = Rc::new(row);
         self.symbols.borrow_mut().insert(row.key, Rc::clone(&row));
         row
     }
 
-    pub(in crate::query) fn name(&self, key: NameKey) -> Result<Rc<str>, QueryError> {
+    pub(crate) fn name(&self, key: NameKey) -> Result<Rc<str>, QueryError> {
         if let Some(name) = self.names.borrow().get(&key) {
             return Ok(Rc::clone(name));
         }
@@ -206,22 +203,18 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns the name of a language; empty for none.
-    pub(in crate::query) fn language(&self, key: Option<LanguageKey>) -> &str {
+    pub(crate) fn language(&self, key: Option<LanguageKey>) -> &str {
         key.and_then(|key| self.languages.get(&key)).map_or("", String::as_str)
     }
 
     /// True if a symbol of this kind is data in files of this language: a key of a record, a table
     /// or a section with them.
-    pub(in crate::query) fn is_data(
-        &self,
-        language: Option<LanguageKey>,
-        kind: SymbolKind,
-    ) -> bool {
+    pub(crate) fn is_data(&self, language: Option<LanguageKey>, kind: SymbolKind) -> bool {
         matches!(kind, SymbolKind::Field | SymbolKind::Namespace) && self.has_data(language)
     }
 
     /// True for languages whose fields are data.
-    pub(in crate::query) fn has_data(&self, language: Option<LanguageKey>) -> bool {
+    pub(crate) fn has_data(&self, language: Option<LanguageKey>) -> bool {
         language.is_some_and(|language| self.data.contains(&language))
     }
 
@@ -240,7 +233,7 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns the innermost container and those around it, outermost first.
-    pub(in crate::query) fn containers(
+    pub(crate) fn containers(
         &self,
         innermost: Option<SymbolKey>,
     ) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
@@ -256,10 +249,7 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns the qualified name of a container, joined by dots, outermost first; empty for none.
-    pub(in crate::query) fn qualifier(
-        &self,
-        container: Option<SymbolKey>,
-    ) -> Result<Rc<str>, QueryError> {
+    pub(crate) fn qualifier(&self, container: Option<SymbolKey>) -> Result<Rc<str>, QueryError> {
         let (mut next, mut inner, mut around) = (container, Vec::new(), None);
         while let Some(key) = next.filter(|_| inner.len() < MAX_NESTING) {
             around = self.qualifiers.borrow().get(&key).map(Rc::clone);
@@ -282,12 +272,12 @@ impl<'q> Lookup<'q> {
         Ok(around.unwrap_or_default())
     }
 
-    pub(in crate::query) fn is_test(&self, symbol: &SymbolRow) -> Result<bool, QueryError> {
+    pub(crate) fn is_test(&self, symbol: &SymbolRow) -> Result<bool, QueryError> {
         Ok(symbol.flags & flags::TEST != 0 || self.of_file(symbol.file, |file| file.test)?)
     }
 
     /// Converts a symbol for a result. A symbol of a test file counts as test code.
-    pub(in crate::query) fn info(&self, symbol: &SymbolRow) -> Result<SymbolInfo, QueryError> {
+    pub(crate) fn info(&self, symbol: &SymbolRow) -> Result<SymbolInfo, QueryError> {
         let file = self.place(symbol.file)?;
         Ok(SymbolInfo {
             key: symbol.key,
@@ -307,11 +297,11 @@ impl<'q> Lookup<'q> {
         })
     }
 
-    pub(in crate::query) fn info_of(&self, key: SymbolKey) -> Result<SymbolInfo, QueryError> {
+    pub(crate) fn info_of(&self, key: SymbolKey) -> Result<SymbolInfo, QueryError> {
         self.info(&*self.symbol(key)?)
     }
 
-    pub(in crate::query) fn site(&self, site: &SiteRow) -> Result<SiteInfo, QueryError> {
+    pub(crate) fn site(&self, site: &SiteRow) -> Result<SiteInfo, QueryError> {
         Ok(SiteInfo {
             path: self.place(site.file)?.path.clone(),
             at: site.at,
@@ -324,7 +314,7 @@ impl<'q> Lookup<'q> {
 
     /// Returns the relations that start at a symbol: by kind, then by path and position of the
     /// other symbol.
-    pub(in crate::query) fn relations_from(
+    pub(crate) fn relations_from(
         &self,
         symbol: SymbolKey,
     ) -> Result<Rc<[RelationRow]>, QueryError> {
@@ -340,10 +330,7 @@ impl<'q> Lookup<'q> {
 
     /// Returns the relations that end at a symbol: by kind, then by path and position of the other
     /// symbol.
-    pub(in crate::query) fn relations_to(
-        &self,
-        symbol: SymbolKey,
-    ) -> Result<Rc<[RelationRow]>, QueryError> {
+    pub(crate) fn relations_to(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
         if let Some(known) = self.relations_to.borrow().get(&symbol) {
             return Ok(Rc::clone(known));
         }
@@ -356,7 +343,7 @@ impl<'q> Lookup<'q> {
 
     /// Visits the references to a symbol, by any of its declarations, that take it as a value: they
     /// are neither calls nor imports.
-    pub(in crate::query) fn visit_values(
+    pub(crate) fn visit_values(
         &self,
         symbol: SymbolKey,
         mut visit: impl FnMut(SiteRow) -> Result<(), QueryError>,
@@ -377,10 +364,7 @@ impl<'q> Lookup<'q> {
     /// Returns a symbol with the declarations and definitions of the same entity, itself first.
     /// Other definitions of the declaration of a definition are other entities: a program has one
     /// of them.
-    pub(in crate::query) fn same_entity(
-        &self,
-        symbol: SymbolKey,
-    ) -> Result<Vec<SymbolKey>, QueryError> {
+    pub(crate) fn same_entity(&self, symbol: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
         let mut group = vec![symbol];
         let mut next = 0;
         while let Some(&key) = group.get(next) {
@@ -401,7 +385,7 @@ impl<'q> Lookup<'q> {
     }
 
     /// Returns the constructors of a type, by path and position.
-    pub(in crate::query) fn constructors_of(
+    pub(crate) fn constructors_of(
         &self,
         container: SymbolKey,
     ) -> Result<Vec<SymbolKey>, QueryError> {
@@ -413,7 +397,7 @@ impl<'q> Lookup<'q> {
     /// Returns the symbol at a line, given the symbols of the file: the outermost one whose name is
     /// on the line (a function rather than its parameters), else the innermost one that encloses
     /// it.
-    pub(in crate::query) fn at_line(symbols: &[SymbolRow], line: u32) -> Option<&SymbolRow> {
+    pub(crate) fn at_line(symbols: &[SymbolRow], line: u32) -> Option<&SymbolRow> {
         let size = |symbol: &SymbolRow| {
             symbol.extent.end_byte - symbol.extent.start_byte.min(symbol.extent.end_byte)
         };
@@ -438,10 +422,10 @@ impl<'q> Lookup<'q> {
 }
 
 /// True if the paths are equal, or the second ends with the first at a `/`.
-pub(in crate::query) fn is_path_suffix(suffix: &str, path: &RepoPath) -> bool {
+pub(crate) fn is_path_suffix(suffix: &str, path: &RepoPath) -> bool {
     path.as_str().strip_suffix(suffix).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
-pub(in crate::query) fn is_call_or_import(kind: SiteKind) -> bool {
+pub(crate) fn is_call_or_import(kind: SiteKind) -> bool {
     matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate | SiteKind::Import)
 }

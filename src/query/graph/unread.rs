@@ -1,9 +1,9 @@
 //! Explains an empty answer in a repository without indexed files: no file is in a supported
 //! language.
 
-use crate::grammar;
-use crate::query::QueryError;
-use crate::store::Snapshot;
+use crate::QueryError;
+use cograph_grammar as grammar;
+use cograph_store::Snapshot;
 
 /// Repository with files but without symbols.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use crate::model::cancel::CancelToken;
-use crate::query::QueryError;
-use crate::store::FileRow;
+use crate::QueryError;
+use cograph_model::cancel::CancelToken;
+use cograph_store::FileRow;
 
 /// Maximum number of threads: one question must not occupy a large machine.
 const MAX_THREADS: usize = 8;
@@ -18,7 +18,7 @@ const BATCH: usize = 32;
 /// Applies a function, created for each thread by `worker`, to every file and passes the results to
 /// `take` on this thread, in the order of the files. Ends early if the question is cancelled or
 /// `take` fails.
-pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
+pub(crate) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
     files: &[FileRow],
     cancel: &CancelToken,
     worker: impl Fn() -> W + Sync,
@@ -87,8 +87,8 @@ pub(in crate::query) fn in_order<T: Send, W: FnMut(&FileRow) -> T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RepoPath;
-    use crate::store::FileKey;
+    use cograph_model::RepoPath;
+    use cograph_store::FileKey;
 
     fn files(count: u32) -> Vec<FileRow> {
         let file = |number: u32| FileRow {
@@ -108,7 +108,7 @@ mod tests {
             symbols: 0,
             first_site: 0,
             sites: 0,
-            verdicts: [0; crate::model::Verdict::ALL.len()],
+            verdicts: [0; cograph_model::Verdict::ALL.len()],
             package: None,
         };
         (0..count).map(file).collect()

@@ -6,13 +6,13 @@ use std::rc::Rc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Break, ImpactParams};
-use crate::model::change::{CallShape, CallShapes, ChangeKind, ChangedSymbol, SymbolSide};
-use crate::model::{RelationKind, RepoPath, SiteKind, Step};
-use crate::query::graph::calls::certainty;
-use crate::query::graph::lookup::Lookup;
-use crate::query::names::keys_of;
-use crate::query::{Certainty, QueryError};
-use crate::store::{FileKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
+use crate::graph::calls::certainty;
+use crate::graph::lookup::Lookup;
+use crate::names::keys_of;
+use crate::{Certainty, QueryError};
+use cograph_model::change::{CallShape, CallShapes, ChangeKind, ChangedSymbol, SymbolSide};
+use cograph_model::{RelationKind, RepoPath, SiteKind, Step};
+use cograph_store::{FileKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Maximum number of files whose calls are read.
 pub const MAX_CALL_FILES: usize = 400;
@@ -103,7 +103,7 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
         for key in self.lookup.same_entity(own.key)? {
             sites.extend(self.lookup.snapshot.sites_to(key)?);
         }
-        if own.kind == crate::model::SymbolKind::Constructor
+        if own.kind == cograph_model::SymbolKind::Constructor
             && let Some(container) = own.container
         {
             sites.extend(self.lookup.snapshot.sites_to(container)?);
@@ -238,7 +238,7 @@ fn reordered(shape: &CallShape, old: &SymbolSide, new: &SymbolSide) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Position, SymbolKind, Visibility};
+    use cograph_model::{Position, SymbolKind, Visibility};
 
     fn callable(parameters: &[&str], arity: (u16, u16)) -> SymbolSide {
         SymbolSide {

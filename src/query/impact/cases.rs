@@ -5,12 +5,12 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use crate::grammar;
-use crate::model::facts::flags;
-use crate::model::{SiteKind, SymbolKind};
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileKey, FileRow, SymbolKey, SymbolRow};
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_grammar as grammar;
+use cograph_model::facts::flags;
+use cograph_model::{SiteKind, SymbolKind};
+use cograph_store::{FileKey, FileRow, SymbolKey, SymbolRow};
 
 /// Test file with its symbols.
 pub(super) struct TestFile {

@@ -3,11 +3,11 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::model::{RelationKind, SiteKind, SymbolKind};
-use crate::query::graph::calls::certainty;
-use crate::query::graph::lookup::Lookup;
-use crate::query::{Certainty, QueryError};
-use crate::store::{FileKey, NameKey, SiteRow, SymbolKey, SymbolRow};
+use crate::graph::calls::certainty;
+use crate::graph::lookup::Lookup;
+use crate::{Certainty, QueryError};
+use cograph_model::{RelationKind, SiteKind, SymbolKind};
+use cograph_store::{FileKey, NameKey, SiteRow, SymbolKey, SymbolRow};
 
 /// Maximum number of symbols that are followed.
 pub const MAX_SYMBOLS: usize = 20_000;

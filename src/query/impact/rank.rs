@@ -3,7 +3,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dependents::Way;
-use crate::model::words::{Term, parts, runs, stem, term, terms_of};
+use cograph_model::words::{Term, parts, runs, stem, term, terms_of};
 
 /// Evidence about one test case.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::AffectedTest;
-use crate::grammar::{self, TestRunner};
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_grammar::{self as grammar, TestRunner};
 
 /// Maximum number of tests that command lines name one by one.
 pub(super) const MAX_NAMED: usize = 200;

@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use crate::model::change::{ChangeKind, ChangedFile, ChangedSymbol, SymbolSide};
-use crate::model::words::{Term, terms_of};
-use crate::query::graph::lookup::Lookup;
-use crate::query::names;
-use crate::query::{QueryError, SymbolInfo};
-use crate::store::{FileKey, FileRow, SymbolKey, SymbolRow};
+use crate::graph::lookup::Lookup;
+use crate::names;
+use crate::{QueryError, SymbolInfo};
+use cograph_model::change::{ChangeKind, ChangedFile, ChangedSymbol, SymbolSide};
+use cograph_model::words::{Term, terms_of};
+use cograph_store::{FileKey, FileRow, SymbolKey, SymbolRow};
 
 /// Where the traversal starts, and the words by which tests are compared with the change.
 #[derive(Default)]

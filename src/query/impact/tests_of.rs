@@ -7,11 +7,11 @@ use super::dependents::{Dependents, Way};
 use super::rank::{Evidence, Rarity, TestClass, least, likeness};
 use super::seeds::Seeds;
 use super::{AffectedTest, ImpactParams};
-use crate::model::facts::flags;
-use crate::model::words::{FileWords, Postings, Term, terms_of};
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileKey, SymbolKey};
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_model::facts::flags;
+use cograph_model::words::{FileWords, Postings, Term, terms_of};
+use cograph_store::{FileKey, SymbolKey};
 
 /// Maximum number of test files whose names are compared with the changed ones.
 const MAX_FILES: usize = 20_000;
@@ -87,7 +87,7 @@ pub(super) fn ranked(
     Ok(Ranked { tests, weaker, files: all })
 }
 
-fn row(lookup: &Lookup<'_>, key: SymbolKey) -> std::rc::Rc<crate::store::SymbolRow> {
+fn row(lookup: &Lookup<'_>, key: SymbolKey) -> std::rc::Rc<cograph_store::SymbolRow> {
     lookup.symbol(key).expect("it was read a moment ago, and rows are kept")
 }
 

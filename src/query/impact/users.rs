@@ -3,11 +3,11 @@
 use rustc_hash::FxHashSet;
 
 use super::Break;
-use crate::model::RepoPath;
-use crate::model::change::ChangedFile;
-use crate::query::graph::lookup::Lookup;
-use crate::query::{Certainty, QueryError};
-use crate::store::{FileKey, ImportRow};
+use crate::graph::lookup::Lookup;
+use crate::{Certainty, QueryError};
+use cograph_model::RepoPath;
+use cograph_model::change::ChangedFile;
+use cograph_store::{FileKey, ImportRow};
 
 /// Maximum number of files whose imports are compared with a path that is gone.
 const MAX_IMPORTERS: usize = 20_000;

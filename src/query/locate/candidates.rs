@@ -7,11 +7,11 @@ use super::question::Question;
 use super::scope;
 use super::weight;
 use super::{FILES, NAMED_FILES};
-use crate::model::words::{FileWords, Frequency};
-use crate::query::QueryError;
-use crate::query::graph::filter::FileFilter;
-use crate::query::graph::lookup::Lookup;
-use crate::store::FileKey;
+use crate::QueryError;
+use crate::graph::filter::FileFilter;
+use crate::graph::lookup::Lookup;
+use cograph_model::words::{FileWords, Frequency};
+use cograph_store::FileKey;
 
 /// Multiple of `FILES` for which the standing is computed.
 const STANDING_LOOKS: usize = 4;

@@ -5,11 +5,11 @@ use rustc_hash::FxHashMap;
 use super::question::{Question, QuestionLocation, QuestionName, Written};
 use super::weight;
 use super::{BEARERS, MEANINGS, NAMES};
-use crate::model::facts::flags;
-use crate::query::graph::filter::FileFilter;
-use crate::query::graph::lookup::Lookup;
-use crate::query::{QueryError, names};
-use crate::store::{FileKey, SymbolHead, SymbolKey};
+use crate::graph::filter::FileFilter;
+use crate::graph::lookup::Lookup;
+use crate::{QueryError, names};
+use cograph_model::facts::flags;
+use cograph_store::{FileKey, SymbolHead, SymbolKey};
 
 /// Maximum number of meanings of a word in a list of names, and the strength of each.
 const MAX_LISTED_MEANINGS: usize = 4;

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::scope::scope_of;
 use super::weight;
-use crate::model::words::{self, StemFilter, Term, TermFilter, joined};
+use cograph_model::words::{self, StemFilter, Term, TermFilter, joined};
 
 /// Stop words: without relevance to code, or present in every task description.
 const STOP: &str = "a an the and or but if then else when while for to of in on at by with from \

@@ -6,9 +6,9 @@ use super::question::Question;
 use super::units::{FIELDS, Unit};
 use super::weight::{self, FIELD, LENGTH, SATURATION};
 use super::{Located, MATCHED};
-use crate::model::facts::flags;
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_model::facts::flags;
 use smallvec::SmallVec;
 
 /// Ranked units.

@@ -3,10 +3,10 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::model::words::{joined, parts, runs, stem};
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
-use crate::store::FileKey;
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_model::words::{joined, parts, runs, stem};
+use cograph_store::FileKey;
 
 /// Maximum length of a scope in bytes.
 const MAX_BYTES: usize = 40;

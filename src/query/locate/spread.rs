@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 use super::CALLING;
 use super::units::Unit;
 use super::weight;
-use crate::model::SiteKind;
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
-use crate::store::SymbolKey;
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_model::SiteKind;
+use cograph_store::SymbolKey;
 
 /// Adds the shares of neighbours to the scores.
 pub(super) fn spread(

@@ -9,12 +9,12 @@ use smallvec::SmallVec;
 use super::candidates::Chosen;
 use super::question::Question;
 use super::weight;
-use crate::model::SymbolKind;
-use crate::model::facts::DocumentTerms;
-use crate::model::words::{self, FileWords, Postings, joined};
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{SymbolDocument, SymbolHead, SymbolKey};
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_model::SymbolKind;
+use cograph_model::facts::DocumentTerms;
+use cograph_model::words::{self, FileWords, Postings, joined};
+use cograph_store::{SymbolDocument, SymbolHead, SymbolKey};
 
 /// Maximum number of containers whose names count.
 const MAX_CONTAINERS: usize = 5;
@@ -23,13 +23,13 @@ const MAX_CONTAINERS: usize = 5;
 pub(super) const FIELDS: usize = 7;
 /// Positions of the fields.
 pub(super) mod field {
-    pub(in crate::query::locate) const NAME: usize = 0;
-    pub(in crate::query::locate) const CONTAINER: usize = 1;
-    pub(in crate::query::locate) const PATH: usize = 2;
-    pub(in crate::query::locate) const SIGNATURE: usize = 3;
-    pub(in crate::query::locate) const DOC: usize = 4;
-    pub(in crate::query::locate) const CODE: usize = 5;
-    pub(in crate::query::locate) const PROSE: usize = 6;
+    pub(in crate::locate) const NAME: usize = 0;
+    pub(in crate::locate) const CONTAINER: usize = 1;
+    pub(in crate::locate) const PATH: usize = 2;
+    pub(in crate::locate) const SIGNATURE: usize = 3;
+    pub(in crate::locate) const DOC: usize = 4;
+    pub(in crate::locate) const CODE: usize = 5;
+    pub(in crate::locate) const PROSE: usize = 6;
 }
 
 /// Symbol that may be part of the answer.

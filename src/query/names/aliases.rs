@@ -6,11 +6,11 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::{files, keys_of};
-use crate::model::words;
-use crate::query::QueryError;
-use crate::query::graph::having::having;
-use crate::query::graph::lookup::Lookup;
-use crate::store::SymbolRow;
+use crate::QueryError;
+use crate::graph::having::having;
+use crate::graph::lookup::Lookup;
+use cograph_model::words;
+use cograph_store::SymbolRow;
 
 /// Maximum number of files that are searched for an alias.
 const MAX_FILES: usize = 100;

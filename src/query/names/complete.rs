@@ -4,10 +4,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::cancel::CancelToken;
-use crate::query::graph::lookup::Lookup;
-use crate::query::{QueryError, Total, names};
-use crate::store::{FileKey, KeyOrder, NameKey, Snapshot, SymbolHead, SymbolKey, SymbolRank};
+use crate::graph::lookup::Lookup;
+use crate::{QueryError, Total, names};
+use cograph_model::cancel::CancelToken;
+use cograph_store::{FileKey, KeyOrder, NameKey, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 
 /// Maximum number of names scanned; beyond it the total is a lower bound.
 const MAX_NAMES: usize = 10_000;

@@ -4,13 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::text;
-use crate::store::NameParts;
+use cograph_store::NameParts;
 
 /// Length of a trigram.
 const TRIGRAM: usize = 3;
 
 /// Text with the distance matrix of the last name.
-pub(in crate::query) struct DistanceMatcher {
+pub(crate) struct DistanceMatcher {
     text: String,
     wanted: Vec<char>,
     at_most: usize,
@@ -25,7 +25,7 @@ pub(in crate::query) struct DistanceMatcher {
 
 impl DistanceMatcher {
     /// Creates an empty matrix with a maximum distance, as defined by `text::distance`.
-    pub(in crate::query) fn new(text: &str, at_most: usize) -> Self {
+    pub(crate) fn new(text: &str, at_most: usize) -> Self {
         let wanted: Vec<char> = text.chars().map(|letter| letter.to_ascii_lowercase()).collect();
         let rows = (0..=wanted.len()).collect();
         Self { text: text.to_owned(), wanted, at_most, rows, known: 0, rejected_from: None }
@@ -33,7 +33,7 @@ impl DistanceMatcher {
 
     /// Returns the distance of a name that shares its first `shared` bytes with the previous one;
     /// `None` if it exceeds the limit.
-    pub(in crate::query) fn look(&mut self, name: &str, shared: usize) -> Option<usize> {
+    pub(crate) fn look(&mut self, name: &str, shared: usize) -> Option<usize> {
         self.known = self.known.min(shared);
         if self.rejected_from.is_some_and(|from| from <= shared) {
             return None;
@@ -56,7 +56,7 @@ impl DistanceMatcher {
 
     /// True if a name with the prefix `beginning` may match; the first `shared` bytes are those of
     /// the previous name.
-    pub(in crate::query) fn may_begin(&mut self, beginning: &str, shared: usize) -> bool {
+    pub(crate) fn may_begin(&mut self, beginning: &str, shared: usize) -> bool {
         self.known = self.known.min(shared);
         if self.rejected_from.is_some_and(|from| from <= shared) {
             return false;
@@ -114,7 +114,7 @@ impl DistanceMatcher {
 /// An edit changes one part of the text, so of `errors + 1` parts one is unchanged; if that is the
 /// first one, the name begins with it. Only a transposition across a boundary changes two parts: it
 /// is covered by the text with these letters swapped and one error less.
-pub(in crate::query) fn filter_for_distance(text: &str, errors: usize) -> NameParts {
+pub(crate) fn filter_for_distance(text: &str, errors: usize) -> NameParts {
     let mut parts = NameSplit::default();
     parts.add(&text.chars().collect::<Vec<char>>(), errors);
     let named =

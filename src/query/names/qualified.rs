@@ -3,23 +3,17 @@
 use std::rc::Rc;
 
 use super::files;
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{NameKey, SymbolHead, SymbolRow};
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_store::{NameKey, SymbolHead, SymbolRow};
 
 /// Returns every symbol that `wanted` may name, case-sensitive.
-pub(in crate::query) fn all(
-    lookup: &Lookup<'_>,
-    wanted: &str,
-) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
+pub(crate) fn all(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
     heads(lookup, wanted)?.iter().map(|head| lookup.symbol(head.key)).collect()
 }
 
 /// Returns the ranking columns of every symbol that `wanted` may name, case-sensitive.
-pub(in crate::query) fn heads(
-    lookup: &Lookup<'_>,
-    wanted: &str,
-) -> Result<Vec<SymbolHead>, QueryError> {
+pub(crate) fn heads(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolHead>, QueryError> {
     // The part before the first `::` is a path if such a file exists, else part of the name.
     if let Some((path, name)) = wanted.split_once("::") {
         let files = files(lookup, path)?;
@@ -108,7 +102,7 @@ fn declares(signature: &str, qualifier: &str, name: &str) -> bool {
 
 /// Splits a qualified name at the separators of any language. A `#` after a separator belongs to
 /// the name: `Class.#private`.
-pub(in crate::query) fn segments(name: &str) -> Vec<&str> {
+pub(crate) fn segments(name: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut rest = name;
     loop {
@@ -205,10 +199,7 @@ fn exactly(lookup: &Lookup<'_>, name: &str) -> Result<Vec<SymbolHead>, QueryErro
 }
 
 /// Returns the keys of a name, case-sensitive.
-pub(in crate::query) fn keys_of(
-    lookup: &Lookup<'_>,
-    name: &str,
-) -> Result<Vec<NameKey>, QueryError> {
+pub(crate) fn keys_of(lookup: &Lookup<'_>, name: &str) -> Result<Vec<NameKey>, QueryError> {
     let names = lookup.snapshot.names_ignoring_case(name)?.into_iter();
     Ok(names.filter(|(_, text)| text == name).map(|(key, _)| key).collect())
 }

@@ -1,7 +1,7 @@
 //! Text functions for names: words and edit distance. Independent of the store.
 
 /// Splits a name into words in lower case: at separators and at `camelCase` boundaries.
-pub(in crate::query) fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let letters: Vec<char> = name.chars().collect();
     let mut words = Vec::new();
     let mut word = String::new();
@@ -29,7 +29,7 @@ pub(in crate::query) fn words(name: &str) -> Vec<String> {
 
 /// True if one of the words of a name passes. Words of ASCII letters are passed as written, others
 /// in lower case.
-pub(in crate::query) fn any_word(name: &str, mut passes: impl FnMut(&str) -> bool) -> bool {
+pub(crate) fn any_word(name: &str, mut passes: impl FnMut(&str) -> bool) -> bool {
     if !name.is_ascii() {
         return words(name).iter().any(|word| passes(word));
     }
@@ -55,7 +55,7 @@ pub(in crate::query) fn any_word(name: &str, mut passes: impl FnMut(&str) -> boo
 }
 
 /// True if the concatenated words of a name are `joined`, which is in lower case.
-pub(in crate::query) fn is_of_words(name: &str, joined: &str) -> bool {
+pub(crate) fn is_of_words(name: &str, joined: &str) -> bool {
     if !name.is_ascii() {
         return words(name).concat() == joined;
     }
@@ -71,7 +71,7 @@ fn finish(word: &mut String, words: &mut Vec<String>) {
 }
 
 /// Returns the maximum edit distance for a word of this length.
-pub(in crate::query) fn max_edit_distance(length: usize) -> usize {
+pub(crate) fn max_edit_distance(length: usize) -> usize {
     match length {
         0..4 => 0,
         4..8 => 1,
@@ -81,7 +81,7 @@ pub(in crate::query) fn max_edit_distance(length: usize) -> usize {
 
 /// Edit distance (insertions, deletions, substitutions, transpositions of adjacent letters),
 /// ignoring ASCII case; `None` if it exceeds `at_most`.
-pub(in crate::query) fn distance(left: &str, right: &str, at_most: usize) -> Option<usize> {
+pub(crate) fn distance(left: &str, right: &str, at_most: usize) -> Option<usize> {
     let fold =
         |text: &str| text.chars().map(|letter| letter.to_ascii_lowercase()).collect::<Vec<char>>();
     if left.len().abs_diff(right.len()) > at_most * 4 {
@@ -113,7 +113,7 @@ pub(in crate::query) fn distance(left: &str, right: &str, at_most: usize) -> Opt
 }
 
 /// True if `text` contains `part`, ignoring ASCII case.
-pub(in crate::query) fn contains_ignoring_case(text: &str, part: &str) -> bool {
+pub(crate) fn contains_ignoring_case(text: &str, part: &str) -> bool {
     let (text, part) = (text.as_bytes(), part.as_bytes());
     let (Some(&first), Some(&last)) = (part.first(), part.last()) else { return true };
     // The first and last letter reject most windows. The cases of an ASCII letter differ by one
@@ -129,7 +129,7 @@ pub(in crate::query) fn contains_ignoring_case(text: &str, part: &str) -> bool {
 }
 
 /// True if `text` begins with `part`, ignoring ASCII case.
-pub(in crate::query) fn starts_ignoring_case(text: &str, part: &str) -> bool {
+pub(crate) fn starts_ignoring_case(text: &str, part: &str) -> bool {
     text.as_bytes().get(..part.len()).is_some_and(|head| head.eq_ignore_ascii_case(part.as_bytes()))
 }
 

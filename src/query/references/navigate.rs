@@ -2,12 +2,12 @@
 //! The edges are those of `references` and `trace`.
 
 use super::{ReferencesParams, ReferencesResult, references_of};
-use crate::model::cancel::CancelToken;
-use crate::model::{Position, RelationKind, RepoPath, SiteKind, Span, Verdict};
-use crate::query::graph::calls::{CallGraph, End, Unresolved};
-use crate::query::graph::lookup::Lookup;
-use crate::query::{Certainty, QueryError, SiteInfo, SymbolInfo, Tests, names};
-use crate::store::{SiteRow, SiteTarget, Snapshot, SymbolKey};
+use crate::graph::calls::{CallGraph, End, Unresolved};
+use crate::graph::lookup::Lookup;
+use crate::{Certainty, QueryError, SiteInfo, SymbolInfo, Tests, names};
+use cograph_model::cancel::CancelToken;
+use cograph_model::{Position, RelationKind, RepoPath, SiteKind, Span, Verdict};
+use cograph_store::{SiteRow, SiteTarget, Snapshot, SymbolKey};
 
 /// What a position of a file names.
 #[derive(Clone, PartialEq, Eq, Debug)]

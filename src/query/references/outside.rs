@@ -4,12 +4,12 @@
 use rustc_hash::FxHashMap;
 
 use super::{Reference, ReferencesParams, is_test};
-use crate::model::cancel::CancelToken;
-use crate::model::{SiteKind, Verdict};
-use crate::query::graph::filter::FileFilter;
-use crate::query::graph::lookup::Lookup;
-use crate::query::{Certainty, QueryError, names};
-use crate::store::{NameKey, SiteTarget, Snapshot};
+use crate::graph::filter::FileFilter;
+use crate::graph::lookup::Lookup;
+use crate::{Certainty, QueryError, names};
+use cograph_model::cancel::CancelToken;
+use cograph_model::{SiteKind, Verdict};
+use cograph_store::{NameKey, SiteTarget, Snapshot};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 

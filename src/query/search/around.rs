@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 
 use super::matching::{Pattern, WordSet};
 use super::{Filter, Found, Match};
-use crate::query::QueryError;
-use crate::store::{
+use crate::QueryError;
+use cograph_store::{
     FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey,
 };
 

@@ -4,9 +4,9 @@ use regex::{Regex, RegexBuilder};
 use smallvec::SmallVec;
 
 use super::{Match, SearchMode};
-use crate::query::names::fuzzy::{self, DistanceMatcher};
-use crate::query::{QueryError, names::text};
-use crate::store::NameParts;
+use crate::names::fuzzy::{self, DistanceMatcher};
+use crate::{QueryError, names::text};
+use cograph_store::NameParts;
 
 /// Compiled search pattern.
 pub(super) enum Pattern {

@@ -8,8 +8,8 @@ use std::collections::BinaryHeap;
 use super::around::{self, MAX_RUNS_OF_WORD};
 use super::matching::Pattern;
 use super::{BLOCKS, BLOCKS_MISSPELT, COUNTED, Filter, Match, Matches, NameFound, SearchMode};
-use crate::query::{QueryError, names::text};
-use crate::store::{NameEntry, NameParts, NameRank, NameRuns, NameWalk};
+use crate::{QueryError, names::text};
+use cograph_store::{NameEntry, NameParts, NameRank, NameRuns, NameWalk};
 
 /// Difference in blocks up to which two words are considered equally rare.
 const FEW_RUNS: usize = 8;

@@ -5,10 +5,10 @@
 use std::collections::BTreeSet;
 
 use super::{Excerpt, ShowParams};
-use crate::model::SiteKind;
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileRow, SiteTarget, SymbolRow};
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_model::SiteKind;
+use cograph_store::{FileRow, SiteTarget, SymbolRow};
 
 /// Minimum number of lines of a fold.
 const MIN_LINES: u32 = 2;

@@ -5,12 +5,12 @@ use std::collections::hash_map::Entry;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{MAX_NOT_FOLLOWED, PathStep, TraceFinding, TraceParams, TraceResult, link_of, sites};
-use crate::grammar::{self, Tier};
-use crate::model::facts::flags;
-use crate::query::graph::calls::{CallGraph, Edge, End, Through};
-use crate::query::graph::lookup::Lookup;
-use crate::query::{Certainty, QueryError, SymbolInfo, names};
-use crate::store::{FileKey, SiteRow, SymbolKey};
+use crate::graph::calls::{CallGraph, Edge, End, Through};
+use crate::graph::lookup::Lookup;
+use crate::{Certainty, QueryError, SymbolInfo, names};
+use cograph_grammar::{self as grammar, Tier};
+use cograph_model::facts::flags;
+use cograph_store::{FileKey, SiteRow, SymbolKey};
 
 /// Looks for a path from any meaning of the start to any of the end.
 pub(super) fn between(

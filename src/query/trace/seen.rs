@@ -1,7 +1,7 @@
 //! Set of visited symbols as a bitset: keys are small integers, and a traversal may visit most of
 //! them.
 
-use crate::store::SymbolKey;
+use cograph_store::SymbolKey;
 
 /// Bitset of visited symbols.
 #[derive(Default)]

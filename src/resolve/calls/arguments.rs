@@ -1,12 +1,12 @@
 //! Placement of arguments: which parameter each one is for. Named, spread and trailing arguments
 //! need not stand at the position of their parameter.
 
-use crate::model::facts::{Expr, ExprId, Run, SPREAD_ARGUMENT};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Name;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, Ty};
-use crate::resolve::members::{hierarchy, overrides};
+use crate::Name;
+use crate::db::Db;
+use crate::db::ty::{ARRAY, Ty};
+use crate::members::{hierarchy, overrides};
+use cograph_model::facts::{Expr, ExprId, Run, SPREAD_ARGUMENT};
+use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 
 /// Way in which an argument finds its parameter.

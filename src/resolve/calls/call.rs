@@ -1,18 +1,18 @@
 //! Calls: overload resolution by arity, constructors, and results.
 
-use crate::grammar::{ImplicitUse, Tier};
-use crate::model::SymbolKind;
-use crate::model::facts::{ExprId, LocalSymbol, Run, ScopeId, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::calls::{extensions, overload, receivers};
-use crate::resolve::db::Db;
-use crate::resolve::db::in_progress::Operation;
-use crate::resolve::db::ty::{Entity, Parameter, Ty, TyList, no_types, unify};
-use crate::resolve::members::{aliases, hierarchy, overrides, type_flow};
-use crate::resolve::names::definition;
-use crate::resolve::types::{builtin_types, generics, lists, return_types};
-use crate::resolve::units::bounds::qualified;
-use crate::resolve::{Name, Symbols};
+use crate::calls::{extensions, overload, receivers};
+use crate::db::Db;
+use crate::db::in_progress::Operation;
+use crate::db::ty::{Entity, Parameter, Ty, TyList, no_types, unify};
+use crate::members::{aliases, hierarchy, overrides, type_flow};
+use crate::names::definition;
+use crate::types::{builtin_types, generics, lists, return_types};
+use crate::units::bounds::qualified;
+use crate::{Name, Symbols};
+use cograph_grammar::{ImplicitUse, Tier};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{ExprId, LocalSymbol, Run, ScopeId, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ const FIRST_CALLEE: &str = "callee0";
 
 /// Arguments of a call.
 #[derive(Clone, Copy)]
-pub(in crate::resolve) enum CallArguments<'t> {
+pub(crate) enum CallArguments<'t> {
     /// Types of the arguments, as written.
     Typed(&'t [Ty], Run),
     /// Expressions of the arguments: their types are inferred only if several callables accept
@@ -46,7 +46,7 @@ impl CallArguments<'_> {
 }
 
 /// Returns the result of calling a value.
-pub(in crate::resolve) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
+pub(crate) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
     match callee {
         Ty::Callable(symbols, Some(receiver))
             if let Some(&first) = symbols.first()
@@ -119,9 +119,9 @@ pub(super) fn of_arguments(
     written: &[Ty],
 ) -> Ty {
     let elements: Vec<Ty> = args.iter().map(|arg| builtin_types::element(db, file, arg)).collect();
-    let flow = crate::grammar::TypeFlow {
+    let flow = cograph_grammar::TypeFlow {
         params: ["arg0", "arg1", "item0", "item1", "type0", "type1"].map(str::to_owned).to_vec(),
-        ..crate::grammar::TypeFlow::default()
+        ..cograph_grammar::TypeFlow::default()
     };
     let pick = |list: &[Ty], position: usize| list.get(position).cloned().unwrap_or(Ty::Unknown);
     let or_written = |list: &[Ty], position: usize| match written.get(position) {
@@ -137,13 +137,13 @@ pub(super) fn of_arguments(
         pick(written, 1),
     ];
     let result = type_flow::instantiated(template, &flow, &values, &Ty::Unknown);
-    crate::resolve::db::ty::instance_of(&result)
+    crate::db::ty::instance_of(&result)
 }
 
 /// A call of an external callable has an external result, unless a table of results defines it.
 fn outside_result(db: &Db, file: FileId, name: &Rc<str>, args: Run) -> Ty {
     let language = db.program.known(file).language;
-    let last = crate::resolve::members::type_flow::last_segment(name);
+    let last = crate::members::type_flow::last_segment(name);
     if language.manifest.builtins.results.contains_key(last) {
         return builtin_result(db, file, &Rc::from(last), &no_types(), args);
     }
@@ -155,7 +155,7 @@ fn outside_result(db: &Db, file: FileId, name: &Rc<str>, args: Run) -> Ty {
 
 /// True if a call of a member means that of a library type, which precedes extensions that do not
 /// certainly accept the arguments.
-pub(in crate::resolve) fn is_of_library(
+pub(crate) fn is_of_library(
     db: &Db,
     file: FileId,
     of: &Ty,
@@ -173,7 +173,7 @@ pub(in crate::resolve) fn is_of_library(
 }
 
 /// Returns the callables that accept the arguments; all if none does.
-pub(in crate::resolve) fn fitting(
+pub(crate) fn fitting(
     db: &Db,
     file: FileId,
     symbols: &Symbols,
@@ -236,7 +236,7 @@ fn fitting_distinct(
 }
 
 /// Returns the constructors that a type itself defines.
-pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
+pub(crate) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
     let mut found = Symbols::new();
     for part in hierarchy::parts_of_type(db, symbol) {
         let inner = db.program.symbol(part).inner;
@@ -259,7 +259,7 @@ pub(in crate::resolve) fn constructors(db: &Db, symbol: SymbolRef) -> Symbols {
 /// Returns what a construction of a type may call: its constructors, the type itself for the one
 /// in its header, and with `operators` the call operators of the type, which replace constructors
 /// that are not accessible.
-pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
+pub(crate) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
     let definitions = aliases::definitions_of_type(db, symbol);
     if !definitions.is_empty() {
         return definitions.iter().flat_map(|one| makers(db, *one, operators)).collect();
@@ -282,12 +282,7 @@ pub(in crate::resolve) fn makers(db: &Db, symbol: SymbolRef, operators: bool) ->
 
 /// Returns the constructors that a declaration without arguments calls, or one that copies a value
 /// of the same type.
-pub(in crate::resolve) fn implied_constructors(
-    db: &Db,
-    file: FileId,
-    ty: ExprId,
-    args: Run,
-) -> Symbols {
+pub(crate) fn implied_constructors(db: &Db, file: FileId, ty: ExprId, args: Run) -> Symbols {
     let Ty::Instance(made, _) = db.instance_of_expr(file, ty) else { return Symbols::new() };
     let copied = lists::argument_types(db, file, args);
     let is_same = |ty: &Ty| matches!(ty, Ty::Instance(of, _) if *of == made);
@@ -350,7 +345,7 @@ fn filled(db: &Db, file: FileId, result: &Ty, args: Run) -> Ty {
     } else {
         Ty::Unknown
     };
-    let given = crate::resolve::db::ty::instance_of(&first);
+    let given = crate::db::ty::instance_of(&first);
     result.map(&|ty: &Ty| match ty {
         ty if is(ty, FIRST_ARGUMENT) => Some(given.clone()),
         ty if is(ty, CLOSURE_RESULT) => Some(given_back.clone()),
@@ -372,7 +367,7 @@ fn constructed(db: &Db, file: FileId, symbol: SymbolRef, given: &TyList, args: R
     let values = lists::argument_types(db, file, args);
     let mut known: Vec<(Parameter, Ty)> = Vec::new();
     for (declared, value) in db.parameter_types(constructor).iter().zip(&values) {
-        unify(declared, &crate::resolve::db::ty::instance_of(value), &mut known);
+        unify(declared, &crate::db::ty::instance_of(value), &mut known);
     }
     if known.is_empty() {
         return plain;

@@ -1,29 +1,27 @@
 //! Closures: types of their parameters from the calls that they are passed to, and their results
 //! for those calls.
 
-use crate::grammar::FlowKind;
-use crate::model::SymbolKind;
-use crate::model::facts::{
+use crate::calls::arguments;
+use crate::calls::call::CallArguments;
+use crate::calls::{call, extensions, overload};
+use crate::db::Db;
+use crate::db::ty::{Entity, Ty, instance_of, unify};
+use crate::members::{aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow};
+use crate::types::{builtin_types, callee, generics};
+use crate::units::contexts::Context;
+use crate::{Name, Symbols};
+use cograph_grammar::FlowKind;
+use cograph_model::SymbolKind;
+use cograph_model::facts::{
     BindingId, EXPECTED, Expr, ExprId, GIVEN, RECEIVER, RECEIVER_TYPE, Run, ScopeId,
 };
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::calls::arguments;
-use crate::resolve::calls::call::CallArguments;
-use crate::resolve::calls::{call, extensions, overload};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Ty, instance_of, unify};
-use crate::resolve::members::{
-    aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow,
-};
-use crate::resolve::types::{builtin_types, callee, generics};
-use crate::resolve::units::contexts::Context;
-use crate::resolve::{Name, Symbols};
+use cograph_model::graph::{FileId, SymbolRef};
 
 /// Marker in lists of a closure's parameters: the receiver.
 const RECEIVER_MARK: &str = "this ";
 
 /// Returns the type of a closure's parameter from the call that the closure is passed to.
-pub(in crate::resolve) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) -> Ty {
+pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) -> Ty {
     let unit = db.program.known(file);
     if position == EXPECTED as usize {
         let expected = object_type(db, file, closure);
@@ -256,7 +254,7 @@ fn arguments_without_closures(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
     let is_closure = |value: ExprId| {
         let is_object =
             matches!(value.get().map(|value| facts.exprs[value]), Some(Expr::Members(_)));
-        is_object || !crate::resolve::units::contexts::closures(facts, value).is_empty()
+        is_object || !crate::units::contexts::closures(facts, value).is_empty()
     };
     let items = &facts.lists[args.range()];
     items

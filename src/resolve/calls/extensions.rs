@@ -1,28 +1,28 @@
 //! Extensions: functions that are called like members of their first parameter's type, where that
 //! has no such member.
 
-use crate::grammar::ModifierMeaning;
-use crate::model::facts::{Expr, ExprId, ImportKind, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::calls::overload;
-use crate::resolve::calls::overload::Fit;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Member, Ty, instance_of};
-use crate::resolve::members::type_flow;
-use crate::resolve::units::bounds::MAX_CANDIDATES;
-use crate::resolve::units::import_target::{ImportTarget, Module, family};
-use crate::resolve::{Name, Symbols};
+use crate::calls::overload;
+use crate::calls::overload::Fit;
+use crate::db::Db;
+use crate::db::ty::{Entity, Member, Ty, instance_of};
+use crate::members::type_flow;
+use crate::units::bounds::MAX_CANDIDATES;
+use crate::units::import_target::{ImportTarget, Module, family};
+use crate::{Name, Symbols};
+use cograph_grammar::ModifierMeaning;
+use cograph_model::facts::{Expr, ExprId, ImportKind, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 
 /// Extensions that a call of a member may mean.
-pub(in crate::resolve) struct Extensions {
-    pub(in crate::resolve) symbols: Symbols,
+pub(crate) struct Extensions {
+    pub(crate) symbols: Symbols,
     /// True if the file sees their packages and they are known to take the receiver.
-    pub(in crate::resolve) are_certain: bool,
+    pub(crate) are_certain: bool,
 }
 
 /// Returns the extensions that a call of a member with this number of arguments means instead of
 /// the member found.
-pub(in crate::resolve) fn called(
+pub(crate) fn called(
     db: &Db,
     file: FileId,
     of: &Ty,
@@ -78,7 +78,7 @@ fn has_extensions(db: &Db, file: FileId) -> bool {
 }
 
 /// Returns the receiver that is the first argument of a call of an extension.
-pub(in crate::resolve) fn receiver<'t>(
+pub(crate) fn receiver<'t>(
     db: &Db,
     symbols: &[SymbolRef],
     receiver: Option<&'t Ty>,
@@ -91,12 +91,7 @@ pub(in crate::resolve) fn receiver<'t>(
 }
 
 /// Returns the type of a callee that may be an extension of its object's type.
-pub(in crate::resolve) fn callee_ty(
-    db: &Db,
-    file: FileId,
-    callee: ExprId,
-    count: u16,
-) -> Option<Ty> {
+pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, count: u16) -> Option<Ty> {
     let unit = db.program.known(file);
     if !has_extensions(db, file) {
         return None;

@@ -1,13 +1,13 @@
 //! Overload resolution by types: the applicable overloads, and the most specific of them.
 
-use crate::model::facts::{Binding, Run, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Symbols;
-use crate::resolve::calls::arguments;
-use crate::resolve::calls::arguments::Label;
-use crate::resolve::calls::passing::{Passing, is_closed, passing};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, Entity, Ty};
+use crate::Symbols;
+use crate::calls::arguments;
+use crate::calls::arguments::Label;
+use crate::calls::passing::{Passing, is_closed, passing};
+use crate::db::Db;
+use crate::db::ty::{ARRAY, Entity, Ty};
+use cograph_model::facts::{Binding, Run, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 
 use std::rc::Rc;
 
@@ -119,7 +119,7 @@ pub(super) fn closest(
 
 /// True if something that a call may mean accepts the arguments, as far as types are known; with
 /// `certainly`, if all are.
-pub(in crate::resolve) fn is_applicable(
+pub(crate) fn is_applicable(
     db: &Db,
     file: FileId,
     entity: &Entity,
@@ -258,7 +258,7 @@ pub(super) fn receiver_fit(db: &Db, file: FileId, symbol: SymbolRef, of: &Ty) ->
     }
 }
 
-pub(in crate::resolve) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]> {
+pub(crate) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]> {
     if let Some(known) = db.parameters.get(&symbol) {
         return known;
     }
@@ -308,7 +308,7 @@ fn parameter(declared: &[Ty], position: usize, gathers: bool) -> Ty {
 
 /// True if a callable accepts this number of arguments; a spread argument may expand to any
 /// number.
-pub(in crate::resolve) fn accepts(db: &Db, symbol: SymbolRef, count: u16, spread: bool) -> bool {
+pub(crate) fn accepts(db: &Db, symbol: SymbolRef, count: u16, spread: bool) -> bool {
     let (least, most) = db.program.symbol(symbol).arity;
     count <= most && (spread || count >= least || arguments::inherits_defaults(db, symbol, count))
 }
@@ -326,6 +326,6 @@ fn seen_from(db: &Db, file: FileId, symbol: SymbolRef, declared: &[Ty]) -> Vec<T
 }
 
 /// Returns the number of arguments of a reference.
-pub(in crate::resolve) fn argument_count(args: Run) -> u16 {
+pub(crate) fn argument_count(args: Run) -> u16 {
     u16::try_from(args.len).unwrap_or(u16::MAX)
 }

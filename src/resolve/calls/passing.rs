@@ -1,14 +1,14 @@
 //! Conversions of arguments to the types of parameters.
 
-use crate::grammar::{Conversions, ImplicitUse, Language};
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, RESULT, ScopeId};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, Ty, TyList};
-use crate::resolve::members::hierarchy;
-use crate::resolve::members::type_flow::{is_value_type, last_segment};
-use crate::resolve::types::generics;
+use crate::db::Db;
+use crate::db::ty::{ARRAY, Ty, TyList};
+use crate::members::hierarchy;
+use crate::members::type_flow::{is_value_type, last_segment};
+use crate::types::generics;
+use cograph_grammar::{Conversions, ImplicitUse, Language};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingKind, RESULT, ScopeId};
+use cograph_model::graph::{FileId, SymbolRef};
 
 /// Conversion of an argument to the type of a parameter, best first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

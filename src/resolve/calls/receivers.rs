@@ -1,24 +1,19 @@
 //! Overloads for receivers: of two methods that differ in being for constant receivers, or for the
 //! type itself, a call means the one for its receiver.
 
-use crate::model::facts::{
+use crate::db::Db;
+use crate::db::ty::{Entity, Ty};
+use crate::members::{hierarchy, lookup};
+use crate::{Name, Symbols};
+use cograph_model::facts::{
     Binding, BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeId, Site, Symbol, flags,
 };
-use crate::model::graph::{FileId, SymbolRef};
-use crate::model::{SymbolKind, Visibility};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Ty};
-use crate::resolve::members::{hierarchy, lookup};
-use crate::resolve::{Name, Symbols};
+use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::{SymbolKind, Visibility};
 
 /// Drops the overloads that the receiver of a call excludes, as far as it is known to be constant
 /// or not.
-pub(in crate::resolve) fn for_receiver(
-    db: &Db,
-    file: FileId,
-    site: &Site,
-    symbols: Symbols,
-) -> Symbols {
+pub(crate) fn for_receiver(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Symbols {
     let needs_constant = |symbol: &SymbolRef| has(db, *symbol, flags::READ_ONLY);
     let are_mixed = symbols.iter().any(needs_constant) && !symbols.iter().all(needs_constant);
     let Some(is_constant) =
@@ -37,7 +32,7 @@ pub(in crate::resolve) fn for_receiver(
 
 /// Drops the members of instances from a call on a type, and those of the type from a call on an
 /// instance, where both have the name.
-pub(in crate::resolve) fn for_type_or_instance(
+pub(crate) fn for_type_or_instance(
     db: &Db,
     file: FileId,
     site: &Site,
@@ -64,12 +59,7 @@ pub(in crate::resolve) fn for_type_or_instance(
 
 /// Drops what a reference cannot see, where closures have receivers: private symbols of other
 /// files, and extensions that a type declares for itself.
-pub(in crate::resolve) fn visible(
-    db: &Db,
-    file: FileId,
-    site: &Site,
-    mut symbols: Symbols,
-) -> Symbols {
+pub(crate) fn visible(db: &Db, file: FileId, site: &Site, mut symbols: Symbols) -> Symbols {
     let unit = db.program.known(file);
     if !unit.language.manifest.resolution.closure_receivers {
         return symbols;
@@ -107,18 +97,14 @@ fn is_within(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
 }
 
 /// True if a reference is inside of a type.
-pub(in crate::resolve) fn is_inside(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
+pub(crate) fn is_inside(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
     let extent = db.program.symbol(of).extent;
     of.file == file && (extent.start_byte..extent.end_byte).contains(&site.byte)
 }
 
 /// Drops the members that a receiver of this type does not have, where a type and its instances
 /// have members of one name.
-pub(in crate::resolve) fn for_receiver_type(
-    db: &Db,
-    receiver: Option<&Ty>,
-    symbols: &Symbols,
-) -> Symbols {
+pub(crate) fn for_receiver_type(db: &Db, receiver: Option<&Ty>, symbols: &Symbols) -> Symbols {
     let symbols = symbols.clone();
     if has_both(db, &symbols) {
         members_of(db, symbols, receiver.and_then(is_type))

@@ -1,16 +1,16 @@
 //! Arguments whose type is left out: it is that of the parameter which they are for.
 
-use crate::model::facts::{ExprId, Run, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Symbols;
-use crate::resolve::calls::{call, extensions};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
-use crate::resolve::types::{callee, generics};
+use crate::Symbols;
+use crate::calls::{call, extensions};
+use crate::db::Db;
+use crate::db::ty::Ty;
+use crate::types::{callee, generics};
+use cograph_model::facts::{ExprId, Run, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 
 /// Returns the type of the parameter for the argument at a position, if all callables that have one
 /// there agree on it. The arguments do not choose among them: one of them has no type yet.
-pub(in crate::resolve) fn parameter(db: &Db, file: FileId, callee: ExprId, position: usize) -> Ty {
+pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, position: usize) -> Ty {
     let called = callee::callee_ty(db, file, callee, &[], Run::default());
     let (symbols, receiver, position) = match &called {
         Ty::Callable(symbols, receiver) => {

@@ -1,12 +1,12 @@
 //! Walk over files for the tables of all files, with shared memos.
 
-use crate::model::graph::FileId;
-use crate::model::panics::guarded;
-use crate::resolve::db::Db;
-use crate::resolve::workspace::program::Program;
+use crate::db::Db;
+use crate::workspace::program::Program;
+use cograph_model::graph::FileId;
+use cograph_model::panics::guarded;
 
 /// Does some work for each file. A panic costs what its file would have added since, and the memos.
-pub(in crate::resolve) fn each_file(
+pub(crate) fn each_file(
     program: &Program<'_>,
     files: &[FileId],
     mut work: impl FnMut(&Db, FileId),

@@ -3,13 +3,13 @@
 
 use super::memo::Memo;
 use super::ty::Ty;
-use crate::model::facts::ExprId;
-use crate::model::graph::FileId;
+use cograph_model::facts::ExprId;
+use cograph_model::graph::FileId;
 use std::cell::RefCell;
 
 /// Memo of types by file and expression.
 #[derive(Default)]
-pub(in crate::resolve) struct ExpressionTypes {
+pub(crate) struct ExpressionTypes {
     file: Option<FileId>,
     /// Types of that file, by expression id.
     own: RefCell<Vec<Option<Ty>>>,
@@ -22,14 +22,14 @@ impl ExpressionTypes {
         Self { file: Some(file), own: RefCell::new(vec![None; exprs]), others: Memo::default() }
     }
 
-    pub(in crate::resolve) fn get(&self, file: FileId, expr: ExprId) -> Option<Ty> {
+    pub(crate) fn get(&self, file: FileId, expr: ExprId) -> Option<Ty> {
         match expr.get() {
             Some(position) if self.file == Some(file) => self.own.borrow()[position].clone(),
             _ => self.others.get(&(file, expr)),
         }
     }
 
-    pub(in crate::resolve) fn set(&self, file: FileId, expr: ExprId, ty: Ty) {
+    pub(crate) fn set(&self, file: FileId, expr: ExprId, ty: Ty) {
         match expr.get() {
             Some(position) if self.file == Some(file) => {
                 self.own.borrow_mut()[position] = Some(ty);

@@ -1,16 +1,16 @@
 //! Computations in progress: one that leads back to itself ends there, for types, aliases and names
 //! may be defined by themselves.
 
-use crate::faults::{Fault, planted};
-use crate::model::facts::ExprId;
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Name;
-use crate::resolve::units::bounds::MAX_DEPTH;
+use crate::Name;
+use crate::units::bounds::MAX_DEPTH;
+use cograph_faults::{Fault, planted};
+use cograph_model::facts::ExprId;
+use cograph_model::graph::{FileId, SymbolRef};
 use std::cell::RefCell;
 
 /// A computation with its argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::resolve) enum Computation {
+pub(crate) enum Computation {
     /// The type that a type expression names.
     Naming(FileId, ExprId),
     /// What a name leads to through the value or the target of an alias.
@@ -21,7 +21,7 @@ pub(in crate::resolve) enum Computation {
 
 /// Operation on a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::resolve) enum Operation {
+pub(crate) enum Operation {
     Iteration,
     Subscript,
     Call,
@@ -33,15 +33,15 @@ const MAX_IN_PROGRESS: usize = 2 * MAX_DEPTH as usize;
 
 /// Stack of the computations in progress.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct InProgress(RefCell<Vec<Computation>>);
+pub(crate) struct InProgress(RefCell<Vec<Computation>>);
 
 impl InProgress {
-    pub(in crate::resolve) fn contains(&self, computation: Computation) -> bool {
+    pub(crate) fn contains(&self, computation: Computation) -> bool {
         self.0.borrow().contains(&computation)
     }
 
     /// Computes something; `None` if that is in progress already.
-    pub(in crate::resolve) fn once<T>(
+    pub(crate) fn once<T>(
         &self,
         computation: Computation,
         compute: impl FnOnce() -> T,

@@ -6,7 +6,7 @@ use std::hash::Hash;
 
 /// Memo of one function. Values are small or shared: every read is a clone.
 #[derive(Debug)]
-pub(in crate::resolve) struct Memo<K, V>(RefCell<FxHashMap<K, V>>);
+pub(crate) struct Memo<K, V>(RefCell<FxHashMap<K, V>>);
 
 impl<K, V> Default for Memo<K, V> {
     fn default() -> Self {
@@ -15,23 +15,23 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Eq + Hash, V: Clone> Memo<K, V> {
-    pub(in crate::resolve) fn get(&self, key: &K) -> Option<V> {
+    pub(crate) fn get(&self, key: &K) -> Option<V> {
         self.0.borrow().get(key).cloned()
     }
 
-    pub(in crate::resolve) fn contains(&self, key: &K) -> bool {
+    pub(crate) fn contains(&self, key: &K) -> bool {
         self.0.borrow().contains_key(key)
     }
 
-    pub(in crate::resolve) fn insert(&self, key: K, value: V) {
+    pub(crate) fn insert(&self, key: K, value: V) {
         self.0.borrow_mut().insert(key, value);
     }
 
-    pub(in crate::resolve) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.borrow().len()
     }
 
-    pub(in crate::resolve) fn clear(&self) {
+    pub(crate) fn clear(&self) {
         self.0.borrow_mut().clear();
     }
 }

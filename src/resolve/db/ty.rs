@@ -1,44 +1,44 @@
 //! Types of inference, and what lookups give. Values and types are distinct: `Instance` is a value
 //! of a type, `Type` is the type itself.
 
-use crate::model::facts::{BindingId, ScopeId};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::units::import_target::Module;
-use crate::resolve::units::space::Space;
-use crate::resolve::{Name, Symbols};
+use crate::units::import_target::Module;
+use crate::units::space::Space;
+use crate::{Name, Symbols};
+use cograph_model::facts::{BindingId, ScopeId};
+use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Type and all its ancestors in lookup order, each with the type arguments of the inheritance.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Hierarchy {
-    pub(in crate::resolve) types: Vec<(SymbolRef, TyList)>,
+pub(crate) struct Hierarchy {
+    pub(crate) types: Vec<(SymbolRef, TyList)>,
     /// Types whose members come before those of the type itself.
-    pub(in crate::resolve) before: Vec<SymbolRef>,
+    pub(crate) before: Vec<SymbolRef>,
     /// Names of external bases.
-    pub(in crate::resolve) outside: Vec<Rc<str>>,
+    pub(crate) outside: Vec<Rc<str>>,
     /// Instance of the first external base.
-    pub(in crate::resolve) library: Option<Ty>,
+    pub(crate) library: Option<Ty>,
     /// True if a base is unknown.
-    pub(in crate::resolve) open: bool,
+    pub(crate) open: bool,
     /// True for single inheritance: the hierarchy is then the type and the hierarchy of its base.
-    pub(in crate::resolve) is_linear: bool,
+    pub(crate) is_linear: bool,
 }
 
 /// Packages by their declared names.
-pub(in crate::resolve) type OwnNames<'a> = FxHashMap<&'a str, Module>;
+pub(crate) type OwnNames<'a> = FxHashMap<&'a str, Module>;
 
 /// Type parameter, identified by its binding.
-pub(in crate::resolve) type Parameter = (FileId, BindingId);
+pub(crate) type Parameter = (FileId, BindingId);
 
 /// Names of arrays, slices and mappings without a named type in type flow tables.
-pub(in crate::resolve) const ARRAY: &str = "[]";
+pub(crate) const ARRAY: &str = "[]";
 
-pub(in crate::resolve) const MAPPING: &str = "{}";
+pub(crate) const MAPPING: &str = "{}";
 
 /// Inferred type of a value.
 #[derive(Clone, PartialEq, Debug)]
-pub(in crate::resolve) enum Ty {
+pub(crate) enum Ty {
     /// Unknown.
     Unknown,
     /// Instance of a type of the repository, with type arguments.
@@ -80,7 +80,7 @@ pub(in crate::resolve) enum Ty {
 /// when it is expanded; a list has its expanded size, and beyond the limit all its types are
 /// unknown.
 #[derive(Clone, Debug)]
-pub(in crate::resolve) struct TyList {
+pub(crate) struct TyList {
     types: Rc<[Ty]>,
     /// Number of nodes of all types, expanded.
     weight: u32,
@@ -90,7 +90,7 @@ pub(in crate::resolve) struct TyList {
 
 /// Result of a name lookup.
 #[derive(Clone, PartialEq, Debug)]
-pub(in crate::resolve) enum Entity {
+pub(crate) enum Entity {
     /// Symbol or overloads.
     Symbols(Symbols),
     /// Module.
@@ -110,7 +110,7 @@ const MAX_TYPE_NODES: u32 = 2_000;
 
 /// Result of a member lookup.
 #[derive(Clone, PartialEq, Debug)]
-pub(in crate::resolve) enum Member {
+pub(crate) enum Member {
     Symbols(Symbols),
     Entity(Entity),
     /// Exists outside the repository, under this qualified name.
@@ -123,7 +123,7 @@ pub(in crate::resolve) enum Member {
 
 impl Entity {
     /// Creates the meaning of a name with these alternatives; `None` if there are none.
-    pub(in crate::resolve) fn variants(parts: impl IntoIterator<Item = Entity>) -> Option<Self> {
+    pub(crate) fn variants(parts: impl IntoIterator<Item = Entity>) -> Option<Self> {
         let mut distinct: Vec<Self> = Vec::new();
         for part in parts {
             match part {
@@ -144,7 +144,7 @@ impl Entity {
 
 impl Hierarchy {
     /// Adds external bases without duplicates.
-    pub(in crate::resolve) fn add_outside(&mut self, names: &[Rc<str>]) {
+    pub(crate) fn add_outside(&mut self, names: &[Rc<str>]) {
         for name in names {
             if !self.outside.contains(name) {
                 self.outside.push(name.clone());
@@ -154,7 +154,7 @@ impl Hierarchy {
 }
 
 /// Returns an instance of a type; any other value unchanged.
-pub(in crate::resolve) fn instance_of(ty: &Ty) -> Ty {
+pub(crate) fn instance_of(ty: &Ty) -> Ty {
     match ty {
         Ty::Type(symbol, args) => Ty::Instance(*symbol, args.clone()),
         Ty::BuiltinType(name, args) => Ty::Builtin(name.clone(), args.clone()),
@@ -168,11 +168,7 @@ pub(in crate::resolve) fn instance_of(ty: &Ty) -> Ty {
     }
 }
 
-pub(in crate::resolve) fn unify(
-    declared: &Ty,
-    given: &Ty,
-    known: &mut Vec<((FileId, BindingId), Ty)>,
-) {
+pub(crate) fn unify(declared: &Ty, given: &Ty, known: &mut Vec<((FileId, BindingId), Ty)>) {
     match (declared, given) {
         // The first argument that binds a parameter decides.
         (Ty::Param(file, binding), given)
@@ -217,7 +213,7 @@ impl TyList {
 
     /// Returns the union of what a function gives for each type: again alternatives of a build if
     /// these are.
-    pub(in crate::resolve) fn each(&self, of: impl FnMut(&Ty) -> Ty) -> Ty {
+    pub(crate) fn each(&self, of: impl FnMut(&Ty) -> Ty) -> Ty {
         let parts: Vec<Ty> = self.iter().map(of).collect();
         if self.by_build { Ty::variants(parts) } else { Ty::union(parts) }
     }
@@ -260,7 +256,7 @@ impl FromIterator<Ty> for TyList {
 
 impl Ty {
     /// Returns the number of nodes, expanded.
-    pub(in crate::resolve) fn weight(&self) -> u32 {
+    pub(crate) fn weight(&self) -> u32 {
         let (mut ty, mut weight) = (self, 1_u32);
         loop {
             match ty {
@@ -279,35 +275,35 @@ impl Ty {
     }
 
     /// Creates a function type with this result.
-    pub(in crate::resolve) fn function(result: Ty) -> Ty {
+    pub(crate) fn function(result: Ty) -> Ty {
         Ty::Function(Rc::new(bounded(result)))
     }
 
     /// Creates a value that is this type itself.
-    pub(in crate::resolve) fn type_object(of: Ty) -> Ty {
+    pub(crate) fn type_object(of: Ty) -> Ty {
         Ty::TypeObject(Rc::new(bounded(of)))
     }
 
     /// Creates a callable with the receiver that it was read from.
-    pub(in crate::resolve) fn callable(symbols: Symbols, receiver: Option<&Ty>) -> Ty {
+    pub(crate) fn callable(symbols: Symbols, receiver: Option<&Ty>) -> Ty {
         Ty::Callable(symbols, receiver.map(|receiver| Rc::new(bounded(receiver.clone()))))
     }
 
-    pub(in crate::resolve) fn instance(symbol: SymbolRef) -> Ty {
+    pub(crate) fn instance(symbol: SymbolRef) -> Ty {
         Ty::Instance(symbol, no_types())
     }
 
-    pub(in crate::resolve) fn builtin(name: &str, args: &[Ty]) -> Ty {
+    pub(crate) fn builtin(name: &str, args: &[Ty]) -> Ty {
         Ty::Builtin(Rc::from(name), if args.is_empty() { no_types() } else { args.into() })
     }
 
-    pub(in crate::resolve) fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         !matches!(self, Ty::Unknown | Ty::Namespace(_))
     }
 
     /// Creates a union without duplicates and unknown types. Of values that all have the same
     /// alternatives of a build, it has these.
-    pub(in crate::resolve) fn union(parts: impl IntoIterator<Item = Ty>) -> Ty {
+    pub(crate) fn union(parts: impl IntoIterator<Item = Ty>) -> Ty {
         let mut distinct: Vec<Ty> = Vec::new();
         let (mut by_build, mut most) = (true, 0);
         for part in parts {
@@ -329,7 +325,7 @@ impl Ty {
     }
 
     /// Creates a union of alternatives of which the build of a program selects one.
-    pub(in crate::resolve) fn variants(parts: impl IntoIterator<Item = Ty>) -> Ty {
+    pub(crate) fn variants(parts: impl IntoIterator<Item = Ty>) -> Ty {
         let mut distinct: Vec<Ty> = Vec::new();
         let mut by_build = true;
         for part in parts {
@@ -360,7 +356,7 @@ impl Ty {
     }
 
     /// Returns the alternatives of which the build of a program selects one.
-    pub(in crate::resolve) fn of_build(&self) -> Option<&TyList> {
+    pub(crate) fn of_build(&self) -> Option<&TyList> {
         match self {
             Ty::Union(parts) if parts.by_build => Some(parts),
             _ => None,
@@ -368,7 +364,7 @@ impl Ty {
     }
 
     /// Returns the alternatives of a union, or the type alone.
-    pub(in crate::resolve) fn alternatives(&self) -> &[Ty] {
+    pub(crate) fn alternatives(&self) -> &[Ty] {
         match self {
             Ty::Union(parts) => parts,
             other => std::slice::from_ref(other),
@@ -376,7 +372,7 @@ impl Ty {
     }
 
     /// Returns the type with every part replaced for which `replace` returns one.
-    pub(in crate::resolve) fn map(&self, replace: &impl Fn(&Ty) -> Option<Ty>) -> Ty {
+    pub(crate) fn map(&self, replace: &impl Fn(&Ty) -> Option<Ty>) -> Ty {
         if let Some(other) = replace(self) {
             return other;
         }
@@ -403,7 +399,7 @@ thread_local! {
 }
 
 /// Returns the empty list, the most frequent one: shared per thread.
-pub(in crate::resolve) fn no_types() -> TyList {
+pub(crate) fn no_types() -> TyList {
     NO_TYPES.with(TyList::clone)
 }
 

@@ -1,16 +1,16 @@
 //! Memos of searches along wildcard imports: the places that a search checks for a name.
 
 use super::memo::Memo;
-use crate::model::facts::ScopeId;
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::ty::Entity;
-use crate::resolve::units::import_target::Module;
+use crate::db::ty::Entity;
+use crate::units::import_target::Module;
+use cograph_model::facts::ScopeId;
+use cograph_model::graph::{FileId, SymbolRef};
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// Place of a lookup in progress.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(in crate::resolve) enum ScopePlace {
+pub(crate) enum ScopePlace {
     Module(Module),
     /// The value that a module exports as a whole.
     Whole(Module),
@@ -24,19 +24,19 @@ type Start = (FileId, ScopeId, Option<ScopePlace>, bool);
 
 /// Memos of one resolver.
 #[derive(Default, Debug)]
-pub(in crate::resolve) struct Wildcards {
+pub(crate) struct Wildcards {
     /// Memo of searches; `None` for a scope where each name needs a search of its own.
-    pub(in crate::resolve) stops: Memo<Start, Option<Rc<[Stop]>>>,
+    pub(crate) stops: Memo<Start, Option<Rc<[Stop]>>>,
     /// True during a search: a nested one would not terminate.
-    pub(in crate::resolve) is_searching: Cell<bool>,
+    pub(crate) is_searching: Cell<bool>,
     /// External wildcard import that may have an undeclared callable, or other name, of a file;
     /// `None` inside if there are several.
-    pub(in crate::resolve) outside: Memo<(FileId, bool), Option<Option<usize>>>,
+    pub(crate) outside: Memo<(FileId, bool), Option<Option<usize>>>,
 }
 
 /// Place that a search checks for a name.
 #[derive(Clone, Debug)]
-pub(in crate::resolve) enum Stop {
+pub(crate) enum Stop {
     /// Top level of a file.
     File {
         file: FileId,
@@ -57,7 +57,7 @@ pub(in crate::resolve) enum Stop {
 
 impl Wildcards {
     /// Clears the memo for another file: results are independent of earlier files.
-    pub(in crate::resolve) fn begin(&self) {
+    pub(crate) fn begin(&self) {
         self.stops.clear();
     }
 }

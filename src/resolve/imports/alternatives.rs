@@ -4,8 +4,8 @@
 //! parent is a separate program.
 
 use super::includes::search_directory;
-use crate::grammar::ModuleSystem;
-use crate::resolve::workspace::tables::Tables;
+use crate::workspace::tables::Tables;
+use cograph_grammar::ModuleSystem;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
@@ -24,13 +24,13 @@ enum Sort {
 
 /// Exclusive directories, each with a trailing slash.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Alternatives {
+pub(crate) struct Alternatives {
     sorts: FxHashMap<Box<str>, Sort>,
 }
 
 impl Alternatives {
     pub(super) fn new(tables: &Tables) -> Self {
-        let is_pasted = |file: &&crate::resolve::workspace::tables::File| {
+        let is_pasted = |file: &&crate::workspace::tables::File| {
             file.head
                 .as_ref()
                 .is_some_and(|head| head.language.manifest.modules.system == ModuleSystem::Includes)
@@ -70,7 +70,7 @@ impl Alternatives {
 
     /// True if no program is known to contain both files: `definition` is in an alternative or a
     /// program without `from`, or `from` is in a program without `definition`.
-    pub(in crate::resolve) fn are_separate(&self, from: &str, definition: &str) -> bool {
+    pub(crate) fn are_separate(&self, from: &str, definition: &str) -> bool {
         if self.sorts.is_empty() {
             return false;
         }
@@ -82,7 +82,7 @@ impl Alternatives {
 
     /// True if no program contains both files: they are in two alternatives, or one is in a program
     /// that does not contain the other.
-    pub(in crate::resolve) fn exclude_each_other(&self, one: &str, other: &str) -> bool {
+    pub(crate) fn exclude_each_other(&self, one: &str, other: &str) -> bool {
         !self.sorts.is_empty() && (self.is_closed(one, other) || self.is_closed(other, one))
     }
 
@@ -98,7 +98,7 @@ impl Alternatives {
     }
 
     /// Fingerprint: equal for the same directories.
-    pub(in crate::resolve) fn number(&self) -> u64 {
+    pub(crate) fn number(&self) -> u64 {
         self.sorts.iter().fold(self.sorts.len() as u64, |sum, (directory, sort)| {
             sum.wrapping_add(FxBuildHasher.hash_one((directory, *sort == Sort::Program)))
         })

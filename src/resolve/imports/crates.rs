@@ -4,15 +4,15 @@
 mod packages;
 
 use super::{Modules, normal};
-use crate::grammar::{Language, PathWord};
-use crate::model::RepoPath;
-use crate::model::facts::{Binding, Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
-use crate::model::graph::FileId;
-use crate::resolve::Name;
-use crate::resolve::units::import_target::{ImportTarget, Module};
-use crate::resolve::units::unit::Unit;
-use crate::resolve::workspace::program::Program;
-use crate::resolve::workspace::tables::Tables;
+use crate::Name;
+use crate::units::import_target::{ImportTarget, Module};
+use crate::units::unit::Unit;
+use crate::workspace::program::Program;
+use crate::workspace::tables::Tables;
+use cograph_grammar::{Language, PathWord};
+use cograph_model::RepoPath;
+use cograph_model::facts::{Binding, Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
+use cograph_model::graph::FileId;
 use packages::Package;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::cell::OnceCell;
@@ -20,7 +20,7 @@ use std::hash::{Hash, Hasher};
 
 /// Module trees of all crates.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct CrateIndex {
+pub(crate) struct CrateIndex {
     /// Packages, deepest directories first.
     packages: Vec<Package>,
     places: FxHashMap<FileId, TreePlace>,
@@ -40,7 +40,7 @@ impl CrateIndex {
         let files = &tables.files;
         let mut index = Self { packages: packages::read(modules), places: FxHashMap::default() };
         let is_here = |language: &Language| {
-            language.manifest.modules.system == crate::grammar::ModuleSystem::CrateTree
+            language.manifest.modules.system == cograph_grammar::ModuleSystem::CrateTree
         };
         let ids: Vec<FileId> =
             tables.ids().filter(|id| tables.language(*id).is_some_and(is_here)).collect();
@@ -102,17 +102,17 @@ impl CrateIndex {
     }
 
     /// Returns the root file of the crate of a file.
-    pub(in crate::resolve) fn root(&self, file: FileId) -> FileId {
+    pub(crate) fn root(&self, file: FileId) -> FileId {
         self.places.get(&file).map_or(file, |place| place.root)
     }
 
     /// Returns the file and scope that declare a file as a child module.
-    pub(in crate::resolve) fn parent(&self, file: FileId) -> Option<(FileId, ScopeId)> {
+    pub(crate) fn parent(&self, file: FileId) -> Option<(FileId, ScopeId)> {
         self.places.get(&file)?.parent
     }
 
     /// Returns the root file of the library that a file refers to by a name.
-    pub(in crate::resolve) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
+    pub(crate) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
         let own = self.places.get(&file)?.package.map(|position| &self.packages[position]);
         if let Some(renamed) = own.and_then(|package| package.renames.get(name)) {
             let named = |package: &&Package| package.name == *renamed;
@@ -165,7 +165,7 @@ fn is_child(unit: &Unit<'_>, import: &Import) -> bool {
 }
 
 /// Returns the inline modules around a scope, outermost first.
-pub(in crate::resolve) fn inline_modules(unit: &Unit<'_>, scope: ScopeId) -> Vec<LocalSymbol> {
+pub(crate) fn inline_modules(unit: &Unit<'_>, scope: ScopeId) -> Vec<LocalSymbol> {
     let mut found = Vec::new();
     let mut current = scope;
     while current.is_some() {
@@ -280,7 +280,7 @@ pub(super) fn target(
     };
     let names = inline
         .into_iter()
-        .map(|symbol| program.name_of(crate::model::graph::SymbolRef { file: module, symbol }));
+        .map(|symbol| program.name_of(cograph_model::graph::SymbolRef { file: module, symbol }));
     let mut path: Vec<Name> = names.collect();
     for segment in rest {
         path.push(program.named(segment));

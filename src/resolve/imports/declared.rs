@@ -1,12 +1,12 @@
 //! Declared packages: files declare their package; imports name a package and types in it.
 
 use super::{Modules, item};
-use crate::grammar::Language;
-use crate::model::facts::{Import, ImportKind};
-use crate::model::graph::FileId;
-use crate::resolve::Name;
-use crate::resolve::units::import_target::{ImportTarget, Module, family};
-use crate::resolve::workspace::program::Program;
+use crate::Name;
+use crate::units::import_target::{ImportTarget, Module, family};
+use crate::workspace::program::Program;
+use cograph_grammar::Language;
+use cograph_model::facts::{Import, ImportKind};
+use cograph_model::graph::FileId;
 
 pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
     let named = |text: &str| program.named(text);

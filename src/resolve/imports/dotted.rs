@@ -2,13 +2,13 @@
 //! index file.
 
 use super::{Modules, Package, item};
-use crate::grammar::{Language, ModuleSystem};
-use crate::model::facts::{Import, ImportKind};
-use crate::model::graph::FileId;
-use crate::resolve::Name;
-use crate::resolve::units::import_target::{ImportTarget, Module, family};
-use crate::resolve::workspace::program::Program;
-use crate::resolve::workspace::tables::Tables;
+use crate::Name;
+use crate::units::import_target::{ImportTarget, Module, family};
+use crate::workspace::program::Program;
+use crate::workspace::tables::Tables;
+use cograph_grammar::{Language, ModuleSystem};
+use cograph_model::facts::{Import, ImportKind};
+use cograph_model::graph::FileId;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Lookup tables for absolute imports.

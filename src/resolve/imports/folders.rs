@@ -2,11 +2,11 @@
 //! file, and the directory below.
 
 use super::{Modules, normal};
-use crate::grammar::{self, ModuleSystem};
-use crate::model::facts::Import;
-use crate::model::graph::FileId;
-use crate::resolve::units::import_target::{ImportTarget, Module, family};
-use crate::resolve::workspace::program::Program;
+use crate::units::import_target::{ImportTarget, Module, family};
+use crate::workspace::program::Program;
+use cograph_grammar::{self as grammar, ModuleSystem};
+use cograph_model::facts::Import;
+use cograph_model::graph::FileId;
 use rustc_hash::FxHashSet;
 
 /// Data from the system's project files.

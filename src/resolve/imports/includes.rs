@@ -3,11 +3,11 @@
 //! no other file has its name.
 
 use super::normal;
-use crate::model::facts::{Import, ImportKind};
-use crate::model::graph::FileId;
-use crate::resolve::units::import_target::{ImportTarget, Module};
-use crate::resolve::workspace::program::Program;
-use crate::resolve::workspace::tables::Tables;
+use crate::units::import_target::{ImportTarget, Module};
+use crate::workspace::program::Program;
+use crate::workspace::tables::Tables;
+use cograph_model::facts::{Import, ImportKind};
+use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -83,10 +83,10 @@ fn written(
 }
 
 /// Names of directories that are usually include search paths.
-pub(in crate::resolve) const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
+pub(crate) const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
 
 /// Returns the start of the last directory in a path that is an include search path.
-pub(in crate::resolve) fn search_directory(path: &str) -> Option<usize> {
+pub(crate) fn search_directory(path: &str) -> Option<usize> {
     let mut end = path.rfind('/')?;
     loop {
         let start = path[..end].rfind('/').map_or(0, |slash| slash + 1);

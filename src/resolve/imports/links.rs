@@ -1,7 +1,7 @@
 //! Links inside of the repository: a file or a directory has the path of each link to it as well.
 
 use super::{Modules, normal};
-use crate::model::graph::FileId;
+use cograph_model::graph::FileId;
 use std::collections::BTreeMap;
 
 /// Maximum number of paths that links add.

@@ -6,11 +6,11 @@ mod package;
 mod patterns;
 
 use super::{Modules, item, normal};
-use crate::model::facts::{Import, ImportKind};
-use crate::model::graph::FileId;
-use crate::resolve::units::import_target::{ImportTarget, Module};
-use crate::resolve::workspace::program::Program;
-use crate::resolve::workspace::tables::Tables;
+use crate::units::import_target::{ImportTarget, Module};
+use crate::workspace::program::Program;
+use crate::workspace::tables::Tables;
+use cograph_model::facts::{Import, ImportKind};
+use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 

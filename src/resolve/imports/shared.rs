@@ -2,11 +2,11 @@
 //! files. A project is the directory of its file, with all below it that have none of their own.
 
 use super::{Modules, declared, normal};
-use crate::grammar::Language;
-use crate::model::graph::FileId;
-use crate::resolve::units::import_target::SharedImport;
-use crate::resolve::units::import_target::{ImportTarget, Module, Seen, family};
-use crate::resolve::workspace::tables::Tables;
+use crate::units::import_target::SharedImport;
+use crate::units::import_target::{ImportTarget, Module, Seen, family};
+use crate::workspace::tables::Tables;
+use cograph_grammar::Language;
+use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
@@ -215,7 +215,7 @@ fn attribute<'e>(element: &'e str, name: &str) -> Option<&'e str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar;
+    use cograph_grammar as grammar;
 
     #[test]
     fn project_files_name_the_imports_of_their_directory() {

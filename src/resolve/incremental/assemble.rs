@@ -1,15 +1,15 @@
 //! Construction of tables: with all facts in memory, or with facts that are read on demand.
 
 use super::derive;
-use crate::model::RepoPath;
-use crate::model::graph::{FileId, FileRecord};
-use crate::resolve::ProjectFile;
-use crate::resolve::imports::Modules;
-use crate::resolve::units::archive::Archive;
-use crate::resolve::units::interner::Names;
-use crate::resolve::units::prepared::{Head, Prepared};
-use crate::resolve::workspace::postings::Postings;
-use crate::resolve::workspace::tables::{File, Tables};
+use crate::ProjectFile;
+use crate::imports::Modules;
+use crate::units::archive::Archive;
+use crate::units::interner::Names;
+use crate::units::prepared::{Head, Prepared};
+use crate::workspace::postings::Postings;
+use crate::workspace::tables::{File, Tables};
+use cograph_model::RepoPath;
+use cograph_model::graph::{FileId, FileRecord};
 use std::sync::{Arc, OnceLock};
 
 /// File of tables that are read on demand.

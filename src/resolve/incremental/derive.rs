@@ -5,27 +5,24 @@
 //! (`extend`), interfaces their methods (`structural`). Each stage reads the results of earlier
 //! ones only, so the result is independent of the order of changes.
 
-use crate::model::facts::LocalSymbol;
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::each_file::each_file;
-use crate::resolve::members::{aliases, inherent, structural};
-use crate::resolve::workspace::extensions::{Family, FoundExtensions};
-use crate::resolve::workspace::program::Program;
-use crate::resolve::workspace::tables::Tables;
+use crate::db::each_file::each_file;
+use crate::members::{aliases, inherent, structural};
+use crate::workspace::extensions::{Family, FoundExtensions};
+use crate::workspace::program::Program;
+use crate::workspace::tables::Tables;
+use cograph_model::facts::LocalSymbol;
+use cograph_model::graph::{FileId, SymbolRef};
 use std::collections::BTreeMap;
 
 /// Computes the contributions of some families again and keeps the others. `is_touched` selects
 /// families.
-pub(in crate::resolve) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
+pub(crate) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
     let before = std::mem::take(&mut tables.derived);
     let mut extending: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
     for (file, language) in
         tables.ids().filter_map(|file| Some((file, tables.extends_types(file)?)))
     {
-        extending
-            .entry(crate::resolve::units::import_target::family(language))
-            .or_default()
-            .push(file);
+        extending.entry(crate::units::import_target::family(language)).or_default().push(file);
     }
     let mut families: BTreeMap<&'static str, Family> = BTreeMap::new();
     let (mut left, mut again) = (before.families, Vec::new());

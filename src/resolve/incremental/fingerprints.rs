@@ -1,11 +1,11 @@
 //! Fingerprints of answers: equal fingerprints before and after a change mean the same answer. They
 //! identify files by keys, so file ids may change in between.
 
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::imports::Modules;
-use crate::resolve::units::footprint::{Altered, Question};
-use crate::resolve::workspace::tables::Tables;
-use crate::resolve::{Name, Symbols};
+use crate::imports::Modules;
+use crate::units::footprint::{Altered, Question};
+use crate::workspace::tables::Tables;
+use crate::{Name, Symbols};
+use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::{BuildHasher, Hash, Hasher};
 
@@ -26,14 +26,14 @@ fn number(value: impl Hash) -> u64 {
 }
 
 impl Answers {
-    pub(in crate::resolve) fn of(tables: &Tables) -> Self {
+    pub(crate) fn of(tables: &Tables) -> Self {
         let derived = &tables.derived;
         let by_name = |members: &FxHashMap<Name, Symbols>| {
             members.iter().fold(0_u64, |sum, (name, found)| {
                 sum.wrapping_add(number((name, symbols(tables, found))))
             })
         };
-        let package = |package: &crate::resolve::imports::Package| {
+        let package = |package: &crate::imports::Package| {
             let files: Vec<u32> = package.files.iter().map(|file| tables.key(*file)).collect();
             (package.identity, (number(files), package.name.clone()))
         };
@@ -134,16 +134,11 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(in crate::resolve) fn of(tables: &Tables) -> Self {
+    pub(crate) fn of(tables: &Tables) -> Self {
         Self { libraries: tables.modules.libraries(&|file| u64::from(tables.key(file))) }
     }
 
-    pub(in crate::resolve) fn number(
-        &self,
-        tables: &Tables,
-        modules: &Modules,
-        file: FileId,
-    ) -> u64 {
+    pub(crate) fn number(&self, tables: &Tables, modules: &Modules, file: FileId) -> u64 {
         modules.links(file, tables.import_targets(file), self.libraries, &|file| {
             u64::from(tables.key(file))
         })

@@ -3,26 +3,26 @@
 
 mod placement;
 
-use crate::grammar::{self, Language, ModuleSystem};
-use crate::model::SymbolKind;
-use crate::model::facts::{ExprId, FileFacts, LocalSymbol, ScopeId, Symbol, flags};
-use crate::model::graph::FileId;
-use crate::model::{LanguageId, RepoPath};
-use crate::resolve::incremental::fingerprints::{Answers, Links};
-use crate::resolve::units::archive::PostingFlags;
-use crate::resolve::units::contexts::contexts;
-use crate::resolve::units::footprint::{Altered, Asked, FileSet, Question};
-use crate::resolve::units::partition::Shared;
-use crate::resolve::workspace::postings::{self, Own};
-use crate::resolve::{ProjectFile, incremental::derive, units::interface_hash};
-use crate::resolve::{
+use crate::incremental::fingerprints::{Answers, Links};
+use crate::units::archive::PostingFlags;
+use crate::units::contexts::contexts;
+use crate::units::footprint::{Altered, Asked, FileSet, Question};
+use crate::units::partition::Shared;
+use crate::workspace::postings::{self, Own};
+use crate::{ProjectFile, incremental::derive, units::interface_hash};
+use crate::{
     imports::{Modules, package_with_names},
     units::import_target::family,
 };
-use crate::resolve::{
+use crate::{
     units::prepared::{Content, Head},
     workspace::tables::{File, Tables},
 };
+use cograph_grammar::{self as grammar, Language, ModuleSystem};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{ExprId, FileFacts, LocalSymbol, ScopeId, Symbol, flags};
+use cograph_model::graph::FileId;
+use cograph_model::{LanguageId, RepoPath};
 use placement::Placement;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;

@@ -1,21 +1,21 @@
 //! Aliases: the type that a type expression names, and the type behind an alias.
 
-use crate::grammar::ModifierMeaning;
-use crate::model::SymbolKind;
-use crate::model::facts::{Expr, LocalSymbol, Run, Symbol, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::db::in_progress::{Computation, Operation};
-use crate::resolve::db::ty::{Member, Ty};
-use crate::resolve::members::prototypes;
-use crate::resolve::names::definition;
+use crate::Symbols;
+use crate::db::Db;
+use crate::db::in_progress::{Computation, Operation};
+use crate::db::ty::{Member, Ty};
+use crate::members::prototypes;
+use crate::names::definition;
+use cograph_grammar::ModifierMeaning;
+use cograph_model::SymbolKind;
+use cograph_model::facts::{Expr, LocalSymbol, Run, Symbol, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 
 /// Returns the type that a type expression names, through wrappers and arguments.
-pub(in crate::resolve) fn named_type(
+pub(crate) fn named_type(
     db: &Db,
     file: FileId,
-    expr: crate::model::facts::ExprId,
+    expr: cograph_model::facts::ExprId,
 ) -> Option<SymbolRef> {
     match db.ty(file, expr) {
         Ty::Type(symbol, _) | Ty::Instance(symbol, _) => Some(symbol),
@@ -30,7 +30,7 @@ pub(in crate::resolve) fn named_type(
 
 /// Returns the declaration of a type that exists only under a condition: its members are those of
 /// the declaration and of all definitions.
-pub(in crate::resolve) fn declaration_of(db: &Db, symbol: SymbolRef) -> Option<SymbolRef> {
+pub(crate) fn declaration_of(db: &Db, symbol: SymbolRef) -> Option<SymbolRef> {
     let entry = db.program.symbol(symbol);
     if !entry.kind.is_type() || !entry.is_conditional() || entry.container.is_some() {
         return None;
@@ -39,7 +39,7 @@ pub(in crate::resolve) fn declaration_of(db: &Db, symbol: SymbolRef) -> Option<S
 }
 
 /// Returns the definitions of such a declaration.
-pub(in crate::resolve) fn definitions_of_type(db: &Db, declaration: SymbolRef) -> Symbols {
+pub(crate) fn definitions_of_type(db: &Db, declaration: SymbolRef) -> Symbols {
     let entry = db.program.symbol(declaration);
     if entry.flags & flags::DECLARATION == 0 || entry.container.is_some() {
         return Symbols::new();
@@ -48,7 +48,7 @@ pub(in crate::resolve) fn definitions_of_type(db: &Db, declaration: SymbolRef) -
 }
 
 /// Returns the declarations that a definition under a condition, or a member of one, defines.
-pub(in crate::resolve) fn expected_by(db: &Db, symbol: SymbolRef) -> Symbols {
+pub(crate) fn expected_by(db: &Db, symbol: SymbolRef) -> Symbols {
     let (unit, entry) = (db.program.known(symbol.file), db.program.symbol(symbol));
     if !unit.language.manifest.modifiers.has_modifier(ModifierMeaning::Expected)
         || entry.flags & (flags::DECLARATION | flags::LOCAL) != 0
@@ -96,7 +96,7 @@ fn of_package(db: &Db, symbol: SymbolRef, wanted: impl Fn(&Symbol) -> bool) -> S
 }
 
 /// Returns the target of an alias.
-pub(in crate::resolve) fn alias_target(db: &Db, symbol: SymbolRef) -> Option<SymbolRef> {
+pub(crate) fn alias_target(db: &Db, symbol: SymbolRef) -> Option<SymbolRef> {
     if let Some(declaration) = declaration_of(db, symbol) {
         return Some(declaration);
     }
@@ -111,7 +111,7 @@ pub(in crate::resolve) fn alias_target(db: &Db, symbol: SymbolRef) -> Option<Sym
 }
 
 /// Returns the underlying type of a value of a defined type that has members of its own.
-pub(in crate::resolve) fn underlying(db: &Db, value: &Ty) -> Option<Ty> {
+pub(crate) fn underlying(db: &Db, value: &Ty) -> Option<Ty> {
     let Ty::Instance(symbol, args) = value else { return None };
     let entry = db.program.symbol(*symbol);
     if entry.kind != SymbolKind::TypeAlias || !entry.ty.is_some() || db.is_too_deep() {
@@ -124,7 +124,7 @@ pub(in crate::resolve) fn underlying(db: &Db, value: &Ty) -> Option<Ty> {
 
 /// Returns what an operation gives for a value of such a type: `None` for a value of another one,
 /// unknown where the type leads back to itself.
-pub(in crate::resolve) fn operated(
+pub(crate) fn operated(
     db: &Db,
     value: &Ty,
     operation: Operation,
@@ -139,7 +139,7 @@ pub(in crate::resolve) fn operated(
 
 /// Replaces an instance of an alias by an instance of the aliased type. An alias in its own target
 /// (`type T = A | List<T>`) stays one until it is used as a value: its expansion has no end.
-pub(in crate::resolve) fn unaliased(db: &Db, ty: Ty) -> Ty {
+pub(crate) fn unaliased(db: &Db, ty: Ty) -> Ty {
     let (symbol, args) = match &ty {
         Ty::Instance(symbol, args) => (symbol, args),
         Ty::Union(parts) => return parts.each(|part| unaliased(db, part.clone())),
@@ -203,7 +203,7 @@ fn member_of_type(db: &Db, alias: SymbolRef) -> Option<Symbols> {
 const MAX_ALIASES: usize = 16;
 
 /// Returns the method that a symbol is another name of, through aliases of aliases.
-pub(in crate::resolve) fn aliased_member(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
+pub(crate) fn aliased_member(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
     let first = aliased_once(db, symbols)?;
     let next = |found: &Symbols| aliased_once(db, found);
     std::iter::successors(Some(first), next).take(MAX_ALIASES).last()

@@ -1,23 +1,23 @@
 //! Members of types that derive from a type: what a receiver may have of which only a base, or a
 //! module that its type includes, is known.
 
-use crate::model::graph::SymbolRef;
-use crate::resolve::db::Db;
-use crate::resolve::members::{hierarchy, lookup};
-use crate::resolve::names::linkage;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::members::{hierarchy, lookup};
+use crate::names::linkage;
+use crate::{Name, Symbols};
+use cograph_model::graph::SymbolRef;
 
 /// Maximum number of types whose members are looked up.
 const MAX_DERIVED: usize = 48;
 
 /// Returns the members of a name that types have which derive from a type.
-pub(in crate::resolve) fn members(db: &Db, of: SymbolRef, name: Name) -> Symbols {
+pub(crate) fn members(db: &Db, of: SymbolRef, name: Name) -> Symbols {
     of_each(db, of, |derived| lookup::type_member(db, derived, name))
 }
 
 /// Returns the members of a name behind a type in the hierarchies of those that derive from it:
 /// what a call of the next member in a module that types include may lead to.
-pub(in crate::resolve) fn next_members(db: &Db, of: SymbolRef, name: Name) -> Symbols {
+pub(crate) fn next_members(db: &Db, of: SymbolRef, name: Name) -> Symbols {
     let of = linkage::whole(db, of);
     of_each(db, of, |derived| {
         let hierarchy = hierarchy::hierarchy(db, derived);
@@ -30,7 +30,7 @@ pub(in crate::resolve) fn next_members(db: &Db, of: SymbolRef, name: Name) -> Sy
 }
 
 /// Returns the types that derive from a type; none if there are too many.
-pub(in crate::resolve) fn types(db: &Db, of: SymbolRef) -> Symbols {
+pub(crate) fn types(db: &Db, of: SymbolRef) -> Symbols {
     let of = linkage::whole(db, of);
     if let Some(known) = db.derived.get(&of) {
         return known;

@@ -1,16 +1,16 @@
 //! Type hierarchy: the types that a type inherits from, in lookup order.
 
-use crate::grammar::{CallMeaning, MemberLookup, ModuleSystem};
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, ExprId, PREPENDED, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Hierarchy, Ty, TyList, instance_of, no_types};
-use crate::resolve::members::aliases;
-use crate::resolve::members::mro::{breadth_first, depth_first, merge};
-use crate::resolve::names::linkage;
-use crate::resolve::units::bounds::MAX_BASES;
+use crate::Symbols;
+use crate::db::Db;
+use crate::db::ty::{Entity, Hierarchy, Ty, TyList, instance_of, no_types};
+use crate::members::aliases;
+use crate::members::mro::{breadth_first, depth_first, merge};
+use crate::names::linkage;
+use crate::units::bounds::MAX_BASES;
+use cograph_grammar::{CallMeaning, MemberLookup, ModuleSystem};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingKind, Expr, ExprId, PREPENDED, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 /// Type whose hierarchy is being computed.
@@ -107,14 +107,14 @@ pub(super) fn direct_outside(db: &Db, symbol: SymbolRef) -> Vec<Box<str>> {
 }
 
 /// Returns the first library type that a value's type inherits from, with its type arguments.
-pub(in crate::resolve) fn library_base(db: &Db, value: &Ty) -> Option<Ty> {
+pub(crate) fn library_base(db: &Db, value: &Ty) -> Option<Ty> {
     let (Ty::Instance(symbol, args) | Ty::Type(symbol, args)) = value else { return None };
     let hierarchy = hierarchy(db, *symbol);
     hierarchy.library.as_ref().map(|library| library.map(&db.arguments_of(*symbol, args)))
 }
 
 /// Returns the first base that a type extends rather than implements.
-pub(in crate::resolve) fn extended(db: &Db, symbol: SymbolRef) -> Option<Ty> {
+pub(crate) fn extended(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     let facts = db.program.known(symbol.file).facts;
     let bases = &facts.lists[db.program.symbol(symbol).bases.range()];
     let base =
@@ -127,7 +127,7 @@ pub(in crate::resolve) fn extended(db: &Db, symbol: SymbolRef) -> Option<Ty> {
 
 /// Returns the hierarchy of a type in the language's order: the nearest `MAX_BASES`, and open
 /// if there are more.
-pub(in crate::resolve) fn hierarchy(db: &Db, symbol: SymbolRef) -> Rc<Hierarchy> {
+pub(crate) fn hierarchy(db: &Db, symbol: SymbolRef) -> Rc<Hierarchy> {
     if let Some(known) = db.linear.get(&symbol) {
         return known;
     }
@@ -261,7 +261,7 @@ fn declared(base: &Ty) -> Option<SymbolRef> {
 }
 
 /// True if the language has type variables, which several types and callables may share.
-pub(in crate::resolve) fn has_variables(db: &Db, file: FileId) -> bool {
+pub(crate) fn has_variables(db: &Db, file: FileId) -> bool {
     db.program.known(file).language.manifest.names.has_calls(CallMeaning::TypeParameter)
 }
 
@@ -299,7 +299,7 @@ fn type_around(db: &Db, file: FileId, base: ExprId) -> Option<SymbolRef> {
 
 /// Returns the declarations of a type: several of one name in one scope or parts in one package,
 /// where the language merges them, and those that open it again.
-pub(in crate::resolve) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
+pub(crate) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
     let merged = |kind: SymbolKind| matches!(kind, SymbolKind::Interface | SymbolKind::Class);
     let unit = db.program.known(symbol.file);
     let entry = unit.symbol(symbol.symbol);
@@ -328,7 +328,7 @@ pub(in crate::resolve) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
 }
 
 /// Keeps the first of the declarations of one merged type, a class before an interface.
-pub(in crate::resolve) fn merged_once(db: &Db, symbols: Symbols) -> Symbols {
+pub(crate) fn merged_once(db: &Db, symbols: Symbols) -> Symbols {
     let [first, ref others @ ..] = symbols[..] else { return symbols };
     if others.is_empty() || !db.program.known(first.file).language.manifest.resolution.merged_types
     {
@@ -344,7 +344,7 @@ pub(in crate::resolve) fn merged_once(db: &Db, symbols: Symbols) -> Symbols {
 }
 
 /// Returns the part that represents a type of several parts: the first in order of paths.
-pub(in crate::resolve) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
+pub(crate) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
     if db.program.symbol(symbol).flags & flags::PARTIAL == 0 {
         return linkage::whole(db, symbol);
     }
@@ -355,7 +355,7 @@ pub(in crate::resolve) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
 
 /// Returns the type with this number of type parameters instead of another one of its name, where a
 /// package may have both.
-pub(in crate::resolve) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> SymbolRef {
+pub(crate) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> SymbolRef {
     let arity = |symbol: SymbolRef| db.program.symbol(symbol).type_params.len as usize;
     let system = db.program.known(symbol.file).language.manifest.modules.system;
     if arity(symbol) == count || system != ModuleSystem::DeclaredPackages {

@@ -1,19 +1,19 @@
 //! Members from outside of a type's body, in order of precedence: inherent members, those of
 //! interfaces, those of the dereferenced target; and extension members of external types.
 
-use crate::grammar::{ImplicitUse, MemberLookup, TypeFlow};
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, Expr, ExprId, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::in_progress::{Computation, Operation};
-use crate::resolve::db::ty::{Member, Ty, unify};
-use crate::resolve::members::type_flow;
-use crate::resolve::members::type_flow::last_segment;
-use crate::resolve::names::namespaces;
-use crate::resolve::units::bounds::MAX_CANDIDATES;
-use crate::resolve::units::import_target::Module;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::in_progress::{Computation, Operation};
+use crate::db::ty::{Member, Ty, unify};
+use crate::members::type_flow;
+use crate::members::type_flow::last_segment;
+use crate::names::namespaces;
+use crate::units::bounds::MAX_CANDIDATES;
+use crate::units::import_target::Module;
+use crate::{Name, Symbols};
+use cograph_grammar::{ImplicitUse, MemberLookup, TypeFlow};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingId, Expr, ExprId, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 /// Key of members that every type has (blanket extensions).
@@ -38,12 +38,7 @@ pub(super) fn inherent(db: &Db, found: Symbols) -> Symbols {
 /// Among several members of a callable's own receiver, those of the block that the callable is
 /// declared in: the others belong to other forms of the type, such as references to it. A callable
 /// that seems to call itself delegates to another form.
-pub(in crate::resolve) fn of_same_block(
-    db: &Db,
-    file: FileId,
-    receiver: ExprId,
-    found: Symbols,
-) -> Symbols {
+pub(crate) fn of_same_block(db: &Db, file: FileId, receiver: ExprId, found: Symbols) -> Symbols {
     let unit = db.program.known(file);
     if found.len() < 2 || unit.language.manifest.resolution.members != MemberLookup::InherentFirst {
         return found;
@@ -102,11 +97,11 @@ fn outside_interface(
 }
 
 /// Returns the type of an external member of a type of the repository.
-pub(in crate::resolve) fn outside_member_of(db: &Db, value: &Ty, name: Name) -> Option<Ty> {
+pub(crate) fn outside_member_of(db: &Db, value: &Ty, name: Name) -> Option<Ty> {
     let (Ty::Instance(symbol, _) | Ty::Type(symbol, _)) = value else { return None };
     let (_, flow) = outside_interface(db, *symbol, name)?;
     let template = flow.members.get(db.program.text(name))?;
-    let instance = crate::resolve::db::ty::instance_of(value);
+    let instance = crate::db::ty::instance_of(value);
     let mut element = Ty::Unknown;
     if flow.element.is_some() && !db.is_too_deep() {
         element = db.deeper(|| next_item(db, &instance));
@@ -190,7 +185,7 @@ fn deref_member(db: &Db, value: &Ty, name: Name) -> Option<Member> {
 
 /// Returns the dereferenced target of a value if that, and not the value itself, has these
 /// members.
-pub(in crate::resolve) fn holder(db: &Db, value: &Ty, members: &Symbols) -> Option<Ty> {
+pub(crate) fn holder(db: &Db, value: &Ty, members: &Symbols) -> Option<Ty> {
     let Ty::Instance(symbol, _) = value else { return None };
     let names = &db.program.known(symbol.file).language.manifest.names;
     let implicit = names.members_behind(ImplicitUse::Dereference);
@@ -224,7 +219,7 @@ pub(super) fn external_extensions(db: &Db, outer: &str, name: Name) -> Option<Sy
 
 /// True if an extension of the repository may be meant by a member of an external value: its type
 /// is not in the type flow tables, or is not known to have the member.
-pub(in crate::resolve) fn may_extend(db: &Db, file: FileId, of: &Ty, name: Name) -> bool {
+pub(crate) fn may_extend(db: &Db, file: FileId, of: &Ty, name: Name) -> bool {
     let Ty::External(_) = of else { return false };
     // Of more candidates than are kept, none would be chosen.
     let rules = &db.program.known(file).language.manifest.resolution;
@@ -238,7 +233,7 @@ pub(in crate::resolve) fn may_extend(db: &Db, file: FileId, of: &Ty, name: Name)
 }
 
 /// Returns the extensions of a name that a package declares.
-pub(in crate::resolve) fn extensions_in(db: &Db, module: Module, name: Name) -> Symbols {
+pub(crate) fn extensions_in(db: &Db, module: Module, name: Name) -> Symbols {
     let Module::Package(package) = module else { return Symbols::new() };
     let is_extension = |symbol: &SymbolRef| {
         let entry = db.program.symbol(*symbol);
@@ -279,7 +274,7 @@ pub(super) fn are_extensions(db: &Db, found: &Symbols) -> bool {
 
 /// Returns the name of the external type, or of every type, that members defined for `owner`
 /// extend. A member that one value of the type is given extends no type.
-pub(in crate::resolve) fn outside_owner(db: &Db, file: FileId, owner: ExprId) -> Option<Box<str>> {
+pub(crate) fn outside_owner(db: &Db, file: FileId, owner: ExprId) -> Option<Box<str>> {
     let takes_members = db.program.known(file).language.manifest.names.values_member.is_some();
     if takes_members && matches!(db.ty(file, owner), Ty::Builtin(..)) {
         return None;
@@ -292,7 +287,7 @@ pub(in crate::resolve) fn outside_owner(db: &Db, file: FileId, owner: ExprId) ->
 }
 
 /// Substitutes the type parameters of the scope that defines a member by those of its receiver.
-pub(in crate::resolve) fn bind_receiver_parameters(
+pub(crate) fn bind_receiver_parameters(
     db: &Db,
     symbol: SymbolRef,
     ty: Ty,
@@ -300,7 +295,7 @@ pub(in crate::resolve) fn bind_receiver_parameters(
 ) -> Ty {
     let owner = db.program.symbol(symbol).owner;
     let (true, Some(receiver)) = (owner.is_some(), receiver) else { return ty };
-    let receiver = crate::resolve::db::ty::instance_of(receiver);
+    let receiver = crate::db::ty::instance_of(receiver);
     let owner = db.instance_of_expr(symbol.file, owner);
     let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
     unify(&owner, &receiver, &mut known);
@@ -316,7 +311,7 @@ pub(in crate::resolve) fn bind_receiver_parameters(
 }
 
 /// Returns the result of calling a member of a value without arguments.
-pub(in crate::resolve) fn result_of_member(db: &Db, value: &Ty, member: &str) -> Ty {
+pub(crate) fn result_of_member(db: &Db, value: &Ty, member: &str) -> Ty {
     let name = db.program.named(member);
     match db.member_ty(value, name) {
         Ty::Callable(symbols, receiver) => db.result_of(&symbols, receiver.as_deref(), &[]),

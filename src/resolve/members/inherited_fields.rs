@@ -1,21 +1,16 @@
 //! Fields that an assignment to a member of the receiver makes, where a base declares them: one
 //! object has one field of a name.
 
-use crate::model::facts::{Site, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::model::{SiteKind, SymbolKind, Visibility};
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::members::{hierarchy, lookup};
+use crate::Symbols;
+use crate::db::Db;
+use crate::members::{hierarchy, lookup};
+use cograph_model::facts::{Site, flags};
+use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::{SiteKind, SymbolKind, Visibility};
 
 /// Replaces assigned fields by the declarations of bases. Returns nothing for the assignment that
 /// makes the field where no base declares it.
-pub(in crate::resolve) fn declared(
-    db: &Db,
-    file: FileId,
-    site: &Site,
-    symbols: Symbols,
-) -> Option<Symbols> {
+pub(crate) fn declared(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Option<Symbols> {
     let is_assigned = |field: &SymbolRef| db.program.symbol(*field).flags & flags::ASSIGNED != 0;
     if !symbols.iter().any(is_assigned) {
         return Some(symbols);

@@ -1,23 +1,23 @@
 //! Member lookup along the hierarchy of a type. Extension members are in `derived`.
 
-use crate::grammar::{Language, MemberLookup};
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, ImportId, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::in_progress::Computation;
-use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{aliases, hierarchy, inherent, opened, overrides, prototypes};
-use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{linkage, module_members, namespaces, paths, variants};
-use crate::resolve::units::bounds::qualified;
-use crate::resolve::units::import_target::Module;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::in_progress::Computation;
+use crate::db::ty::{Entity, Member, Ty};
+use crate::members::{aliases, hierarchy, inherent, opened, overrides, prototypes};
+use crate::names::visited::Visited;
+use crate::names::{linkage, module_members, namespaces, paths, variants};
+use crate::units::bounds::qualified;
+use crate::units::import_target::Module;
+use crate::{Name, Symbols};
+use cograph_grammar::{Language, MemberLookup};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingKind, ImportId, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Returns the members of a type itself, without its bases.
-pub(in crate::resolve) fn own_members(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
+pub(crate) fn own_members(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
     if let Some(found) = linkage::open_members(db, symbol, name) {
         let mut found = found;
         found.retain(|member| namespaces::is_wanted(db, *member));
@@ -109,7 +109,7 @@ fn add_used(db: &Db, symbol: SymbolRef, name: Name, imports: &[ImportId], found:
 
 /// Returns the members of a type with a name: those of the first type in its hierarchy that has
 /// any.
-pub(in crate::resolve) fn type_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
+pub(crate) fn type_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
     let symbol = aliases::alias_target(db, symbol).unwrap_or(symbol);
     let hierarchy = hierarchy::hierarchy(db, symbol);
     if !hierarchy.is_linear || db.is_nested() {
@@ -199,7 +199,7 @@ fn super_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
 }
 
 /// Returns the member of a module, type or value.
-pub(in crate::resolve) fn member(db: &Db, of: &Ty, name: Name) -> Member {
+pub(crate) fn member(db: &Db, of: &Ty, name: Name) -> Member {
     match named_member(db, of, name) {
         open @ (Member::None | Member::Outside(_)) => {
             match inherent::imported_as(db, name).map(|own| named_member(db, of, own)) {
@@ -283,7 +283,7 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
             let parts = parts.clone();
             union_members(db, &parts, name)
         }
-        Ty::TypeObject(_) => member(db, &crate::resolve::db::ty::instance_of(of), name),
+        Ty::TypeObject(_) => member(db, &crate::db::ty::instance_of(of), name),
         // Without properties, the members are those of the held value, not of a callable.
         Ty::Function(held)
             if db.program.known(db.origin.get()).language.manifest.resolution.declarations
@@ -447,7 +447,7 @@ fn missing(db: &Db, symbol: SymbolRef, name: Name) -> Member {
 }
 
 /// Returns the qualified name of a member that every object has.
-pub(in crate::resolve) fn of_top(db: &Db, file: FileId, name: Name) -> Option<Rc<str>> {
+pub(crate) fn of_top(db: &Db, file: FileId, name: Name) -> Option<Rc<str>> {
     let language = db.program.known(file).language;
     let top = language.manifest.conversions.top.as_deref()?;
     let (_, flow) = language.flow(top)?;
@@ -485,10 +485,10 @@ fn is_module(db: &Db, symbol: SymbolRef) -> bool {
 }
 
 /// Returns the symbols of a member of a value.
-pub(in crate::resolve) fn member_symbols(db: &Db, of: &Ty, name: crate::resolve::Name) -> Symbols {
+pub(crate) fn member_symbols(db: &Db, of: &Ty, name: crate::Name) -> Symbols {
     match member(db, of, name) {
         Member::Symbols(symbols) => symbols,
-        Member::Entity(crate::resolve::db::ty::Entity::Symbols(symbols)) => symbols,
+        Member::Entity(crate::db::ty::Entity::Symbols(symbols)) => symbols,
         _ => Symbols::new(),
     }
 }

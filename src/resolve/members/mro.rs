@@ -1,7 +1,7 @@
 //! Method resolution order: the orders in which languages search a type and its bases for a member.
 
-use crate::model::graph::SymbolRef;
-use crate::resolve::db::ty::TyList;
+use crate::db::ty::TyList;
+use cograph_model::graph::SymbolRef;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Type with the type arguments of the inheritance.
@@ -94,9 +94,9 @@ pub(super) fn breadth_first(order: &mut Vec<Line>, parents: Vec<Vec<Line>>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::facts::LocalSymbol;
-    use crate::model::graph::FileId;
-    use crate::resolve::db::ty::no_types;
+    use crate::db::ty::no_types;
+    use cograph_model::facts::LocalSymbol;
+    use cograph_model::graph::FileId;
 
     fn ty(number: usize) -> SymbolRef {
         SymbolRef { file: FileId(0), symbol: LocalSymbol::at(number) }

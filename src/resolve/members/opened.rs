@@ -1,13 +1,13 @@
 //! Library types and namespaces that the repository opens again: classes with further members,
 //! interfaces that files extend in the global scope, and namespaces that it adds to.
 
-use crate::model::SymbolKind;
-use crate::model::facts::flags;
-use crate::model::graph::SymbolRef;
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::members::type_flow;
-use crate::resolve::units::space::Space;
+use crate::Symbols;
+use crate::db::Db;
+use crate::members::type_flow;
+use crate::units::space::Space;
+use cograph_model::SymbolKind;
+use cograph_model::facts::flags;
+use cograph_model::graph::SymbolRef;
 
 /// Returns the types by which the repository opens a library type, or that of a library value.
 pub(super) fn types(db: &Db, outer: &str) -> Symbols {

@@ -1,14 +1,14 @@
 //! Overriding: members that replace an inherited one, and overloads that stand next to it.
 
-use crate::model::facts::flags;
-use crate::model::graph::SymbolRef;
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{ARRAY, Ty};
-use crate::resolve::members::type_flow::last_segment;
+use crate::Symbols;
+use crate::db::Db;
+use crate::db::ty::{ARRAY, Ty};
+use crate::members::type_flow::last_segment;
+use cograph_model::facts::flags;
+use cograph_model::graph::SymbolRef;
 
 /// True if a member of a derived type overrides one of a base: same arity and parameter types.
-pub(in crate::resolve) fn overrides(db: &Db, own: SymbolRef, base: SymbolRef) -> bool {
+pub(crate) fn overrides(db: &Db, own: SymbolRef, base: SymbolRef) -> bool {
     let (least, most) = db.program.symbol(own).arity;
     let (least_of_base, most_of_base) = db.program.symbol(base).arity;
     // An overriding member inherits the default values of parameters.
@@ -43,7 +43,7 @@ pub(super) fn join_overloads(db: &Db, members: &mut Symbols, of_base: &Symbols) 
 
 /// Returns the signatures of overloads without the definition that they share: callers see none of
 /// its types.
-pub(in crate::resolve) fn signatures(db: &Db, symbols: &Symbols) -> Symbols {
+pub(crate) fn signatures(db: &Db, symbols: &Symbols) -> Symbols {
     let is_signature =
         |symbol: &&SymbolRef| db.program.symbol(**symbol).flags & flags::DECLARATION != 0;
     let is_apart = |symbol: &SymbolRef| {
@@ -60,7 +60,7 @@ pub(in crate::resolve) fn signatures(db: &Db, symbols: &Symbols) -> Symbols {
 }
 
 /// Drops declarations if there are definitions.
-pub(in crate::resolve) fn defined(db: &Db, symbols: &mut Symbols) {
+pub(crate) fn defined(db: &Db, symbols: &mut Symbols) {
     let is_definition =
         |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::DECLARATION == 0;
     if symbols.len() > 1 && symbols.iter().any(is_definition) {

@@ -1,22 +1,22 @@
 //! Prototypes: members assigned to callables and objects, and instances that constructor functions
 //! create.
 
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, ScopeId, Symbol, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::names::scopes;
-use crate::resolve::names::visited::Visited;
-use crate::resolve::units::import_target::Module;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::{Entity, Member, Ty};
+use crate::names::scopes;
+use crate::names::visited::Visited;
+use crate::units::import_target::Module;
+use crate::{Name, Symbols};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingKind, Expr, ScopeId, Symbol, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 /// Name of the default export of a file.
 const DEFAULT: &str = "default";
 
 /// Name of the type flow table for members of callables.
-pub(in crate::resolve) const FUNCTION: &str = "Function";
+pub(crate) const FUNCTION: &str = "Function";
 
 /// Returns the constructor function of a type, in languages where callables create instances.
 pub(super) fn constructor_function(db: &Db, ty: &Ty) -> Option<SymbolRef> {
@@ -27,10 +27,10 @@ pub(super) fn constructor_function(db: &Db, ty: &Ty) -> Option<SymbolRef> {
 }
 
 /// Returns an instance of a type or of a constructor function.
-pub(in crate::resolve) fn made(db: &Db, ty: &Ty) -> Ty {
+pub(crate) fn made(db: &Db, ty: &Ty) -> Ty {
     match constructor_function(db, ty) {
         Some(symbol) => Ty::instance(symbol),
-        None => crate::resolve::db::ty::instance_of(ty),
+        None => crate::db::ty::instance_of(ty),
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
 }
 
 /// Returns the base of a type without a name, given by its body.
-pub(in crate::resolve) fn base_of_unnamed(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+pub(crate) fn base_of_unnamed(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
     let owner = db.program.known(file).scope_owner(scope);
     owner.is_some().then(|| db.instance_of_expr(file, owner))
 }
@@ -153,7 +153,7 @@ pub(super) fn exported_beside(db: &Db, whole: SymbolRef, name: Name) -> Option<M
 
 /// True if unindexed code may have assigned a member to a function: any one in languages where
 /// functions are objects, except those that every function has.
-pub(in crate::resolve) fn may_have_member(db: &Db, of: &Ty, name: Name) -> bool {
+pub(crate) fn may_have_member(db: &Db, of: &Ty, name: Name) -> bool {
     if !matches!(of, Ty::Callable(..) | Ty::Lambda(..) | Ty::Function(_)) {
         return false;
     }

@@ -1,18 +1,18 @@
 //! Receivers: the type around a scope, the receiver of a method or of a closure, and the members
 //! that need none to be written.
 
-use crate::model::facts::{ScopeId, ScopeKind, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{aliases, hierarchy, lookup, prototypes, type_flow};
-use crate::resolve::names::{linkage, namespaces};
-use crate::resolve::units::bounds::qualified;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::{Entity, Member, Ty};
+use crate::members::{aliases, hierarchy, lookup, prototypes, type_flow};
+use crate::names::{linkage, namespaces};
+use crate::units::bounds::qualified;
+use crate::{Name, Symbols};
+use cograph_model::facts::{ScopeId, ScopeKind, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 /// Returns the type of the implicit receiver in a scope.
-pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+pub(crate) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
     let unit = db.program.known(file);
     if unit.language.manifest.names.values_member.is_some()
         && let Some(object) = unit.unnamed_object(scope)
@@ -40,13 +40,13 @@ pub(in crate::resolve) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> O
     let params = db.program.symbol(symbol).type_params;
     let args: Vec<Ty> = params
         .range()
-        .map(|position| Ty::Param(file, crate::model::facts::BindingId::at(position)))
+        .map(|position| Ty::Param(file, cograph_model::facts::BindingId::at(position)))
         .collect();
     Some(Ty::Instance(symbol, args.into()))
 }
 
 /// Returns the receiver of the method around a scope, through closures.
-pub(in crate::resolve) fn receiver_around(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+pub(crate) fn receiver_around(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
     let unit = db.program.known(file);
     let mut around = scope;
     while around.is_some() {
@@ -80,7 +80,7 @@ fn method_receiver(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
 
 /// Returns the type of the receiver at a scope: that of the innermost closure that has one, else
 /// that of the method.
-pub(in crate::resolve) fn receiver_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+pub(crate) fn receiver_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
     let unit = db.program.known(file);
     let outer = unit.type_scope(scope);
     let mut current = scope;
@@ -98,12 +98,7 @@ pub(in crate::resolve) fn receiver_type(db: &Db, file: FileId, scope: ScopeId) -
 
 /// Returns the implicit receiver of a member that a bare name means: that of the innermost type
 /// around the scope which has the member.
-pub(in crate::resolve) fn receiver_of(
-    db: &Db,
-    file: FileId,
-    scope: ScopeId,
-    member: SymbolRef,
-) -> Option<Ty> {
+pub(crate) fn receiver_of(db: &Db, file: FileId, scope: ScopeId, member: SymbolRef) -> Option<Ty> {
     let unit = db.program.known(file);
     let container = db.program.container_or_own(member);
     let has_member = |ty: &Ty| match ty {
@@ -129,7 +124,7 @@ pub(in crate::resolve) fn receiver_of(
 
 /// Returns the member of the receiver that a closure may be given; of a library type if its type
 /// flow table lists it.
-pub(in crate::resolve) fn closure_member(
+pub(crate) fn closure_member(
     db: &Db,
     file: FileId,
     closure: ScopeId,
@@ -147,12 +142,7 @@ pub(in crate::resolve) fn closure_member(
 }
 
 /// Returns the member of the implicit receiver in a scope that every value has.
-pub(in crate::resolve) fn implicit_top(
-    db: &Db,
-    file: FileId,
-    scope: ScopeId,
-    name: Name,
-) -> Option<Entity> {
+pub(crate) fn implicit_top(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Option<Entity> {
     let is_own = db.program.known(file).type_scope(scope) == scope;
     if is_own { top_member(db, file, name) } else { None }
 }
@@ -168,7 +158,7 @@ fn top_member(db: &Db, file: FileId, name: Name) -> Option<Entity> {
         .then(|| Entity::External(qualified(&Rc::from(top), ".", text)))
 }
 
-pub(in crate::resolve) fn implicit_member(
+pub(crate) fn implicit_member(
     db: &Db,
     file: FileId,
     scope: ScopeId,

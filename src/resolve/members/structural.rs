@@ -1,14 +1,14 @@
 //! Structural interfaces: types that implement an interface by having its methods.
 
-use crate::model::facts::{BindingKind, LocalSymbol};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::model::{SymbolKind, Visibility};
-use crate::resolve::Name;
-use crate::resolve::db::Db;
-use crate::resolve::db::each_file::each_file;
-use crate::resolve::db::ty::Ty;
-use crate::resolve::members::hierarchy;
-use crate::resolve::workspace::program::Program;
+use crate::Name;
+use crate::db::Db;
+use crate::db::each_file::each_file;
+use crate::db::ty::Ty;
+use crate::members::hierarchy;
+use crate::workspace::program::Program;
+use cograph_model::facts::{BindingKind, LocalSymbol};
+use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::{SymbolKind, Visibility};
 use std::rc::Rc;
 
 /// Required member of an interface: of the repository, or external.
@@ -29,10 +29,7 @@ fn is_structural(db: &Db, ty: SymbolRef) -> bool {
 }
 
 /// Returns the interfaces of some files, each with the name of one of its required methods.
-pub(in crate::resolve) fn by_method(
-    program: &Program<'_>,
-    files: &[FileId],
-) -> Vec<(Name, SymbolRef)> {
+pub(crate) fn by_method(program: &Program<'_>, files: &[FileId]) -> Vec<(Name, SymbolRef)> {
     let mut interfaces = Vec::new();
     each_file(program, files, |db, file| {
         let unit = program.known(file);
@@ -58,7 +55,7 @@ pub(in crate::resolve) fn by_method(
 }
 
 /// Returns the interfaces of the repository that a type implements structurally, in order.
-pub(in crate::resolve) fn satisfied(db: &Db, ty: SymbolRef) -> Rc<[SymbolRef]> {
+pub(crate) fn satisfied(db: &Db, ty: SymbolRef) -> Rc<[SymbolRef]> {
     let entry = db.program.symbol(ty);
     let marks = &db.program.known(ty.file).language.manifest.resolution.structural;
     if marks.is_empty() || !entry.kind.is_type() {
@@ -85,11 +82,7 @@ pub(in crate::resolve) fn satisfied(db: &Db, ty: SymbolRef) -> Rc<[SymbolRef]> {
 }
 
 /// Returns the method of an interface that a method of this name implements.
-pub(in crate::resolve) fn required_method(
-    db: &Db,
-    interface: SymbolRef,
-    name: Name,
-) -> Option<SymbolRef> {
+pub(crate) fn required_method(db: &Db, interface: SymbolRef, name: Name) -> Option<SymbolRef> {
     let required = requirements(db, interface)?;
     required.into_iter().find(|required| required.name == name)?.member
 }

@@ -1,11 +1,11 @@
 //! Type flow tables: members, elements and results of builtin and library types, from the manifest.
 
-use crate::grammar::TypeFlow;
-use crate::model::SymbolKind;
-use crate::model::graph::FileId;
-use crate::resolve::Name;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
+use crate::Name;
+use crate::db::Db;
+use crate::db::ty::Ty;
+use cograph_grammar::TypeFlow;
+use cograph_model::SymbolKind;
+use cograph_model::graph::FileId;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -13,11 +13,7 @@ use std::rc::Rc;
 const MAX_BASES: usize = 8;
 
 /// Returns the type flow table of a builtin or external type, by the last segment of its name.
-pub(in crate::resolve) fn flow(
-    db: &Db,
-    file: FileId,
-    name: &str,
-) -> Option<(&'static str, &'static TypeFlow)> {
+pub(crate) fn flow(db: &Db, file: FileId, name: &str) -> Option<(&'static str, &'static TypeFlow)> {
     let language = db.program.known(file).language;
     language.flow(name).or_else(|| language.flow(last_segment(name)))
 }
@@ -46,7 +42,7 @@ fn own_tables<'v>(
 }
 
 /// Does the same with that of the top type as the last one.
-pub(in crate::resolve) fn tables<'v>(
+pub(crate) fn tables<'v>(
     db: &Db,
     file: FileId,
     value: &'v Ty,
@@ -60,19 +56,19 @@ pub(in crate::resolve) fn tables<'v>(
 }
 
 /// True if the tables list a member of a value that not every value has.
-pub(in crate::resolve) fn has_own_member(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
+pub(crate) fn has_own_member(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
     let text = db.program.text(name);
     own_tables(db, file, value).iter().any(|(flow, _)| flow.members.contains_key(text))
 }
 
 /// True if the tables list a member of a value.
-pub(in crate::resolve) fn has_member(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
+pub(crate) fn has_member(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
     let text = db.program.text(name);
     tables(db, file, value).iter().any(|(flow, _)| flow.members.contains_key(text))
 }
 
 /// Applies one rule of a value's type flow table.
-pub(in crate::resolve) fn through(
+pub(crate) fn through(
     db: &Db,
     file: FileId,
     value: &Ty,
@@ -85,7 +81,7 @@ pub(in crate::resolve) fn through(
 }
 
 /// Instantiates a type of a type flow table: a parameter, `Self`, or a name with arguments.
-pub(in crate::resolve) fn instantiated(text: &str, flow: &TypeFlow, args: &[Ty], this: &Ty) -> Ty {
+pub(crate) fn instantiated(text: &str, flow: &TypeFlow, args: &[Ty], this: &Ty) -> Ty {
     let text = text.trim();
     if let Some(position) = flow.params.iter().position(|param| param == text) {
         return args.get(position).cloned().unwrap_or(Ty::Unknown);
@@ -107,7 +103,7 @@ pub(in crate::resolve) fn instantiated(text: &str, flow: &TypeFlow, args: &[Ty],
 }
 
 /// Returns the last segment of a qualified name, for any separator.
-pub(in crate::resolve) fn last_segment(name: &str) -> &str {
+pub(crate) fn last_segment(name: &str) -> &str {
     name.rsplit(['.', ':', '/']).next().unwrap_or(name)
 }
 
@@ -132,7 +128,7 @@ fn split_top(text: &str) -> Vec<&str> {
 
 /// True if a type has no null among its values: a primitive, a structure, an enumeration, or a
 /// library type that the tables say to be one.
-pub(in crate::resolve) fn is_value_type(db: &Db, file: FileId, ty: &Ty) -> bool {
+pub(crate) fn is_value_type(db: &Db, file: FileId, ty: &Ty) -> bool {
     match ty {
         Ty::Instance(symbol, _) => {
             matches!(db.program.symbol(*symbol).kind, SymbolKind::Struct | SymbolKind::Enum)

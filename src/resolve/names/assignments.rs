@@ -1,14 +1,14 @@
 //! Reaching definitions: the assignments of a variable whose values may reach a position.
 
-use crate::model::facts::{Binding, BindingId, BindingKind, ExprId, ScopeId, TYPE_GUARD};
-use crate::model::graph::FileId;
-use crate::resolve::Name;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
+use crate::Name;
+use crate::db::Db;
+use crate::db::ty::Ty;
+use cograph_model::facts::{Binding, BindingId, BindingKind, ExprId, ScopeId, TYPE_GUARD};
+use cograph_model::graph::FileId;
 use smallvec::SmallVec;
 
 /// Bindings of one name that are scanned for one step of the budget.
-pub(in crate::resolve) const BINDINGS_PER_STEP: usize = 4;
+pub(crate) const BINDINGS_PER_STEP: usize = 4;
 
 /// Use of a name, as seen from a scope around it.
 #[derive(Clone, Copy)]
@@ -123,7 +123,7 @@ fn encloses(db: &Db, file: FileId, outer: ScopeId, mut inner: ScopeId) -> bool {
 }
 
 /// Returns the type that a successful test (type guard) implies.
-pub(in crate::resolve) fn guarded(db: &Db, file: FileId, test: ExprId) -> Option<Ty> {
+pub(crate) fn guarded(db: &Db, file: FileId, test: ExprId) -> Option<Ty> {
     match db.ty(file, test) {
         Ty::Builtin(name, args) if &*name == TYPE_GUARD => args.first().cloned(),
         _ => None,

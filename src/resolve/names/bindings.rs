@@ -1,15 +1,15 @@
 //! What a scope itself binds to a name: symbols, imports, or the values that reach a position.
 
-use crate::model::SymbolKind;
-use crate::model::facts::{Binding, BindingId, BindingKind, ImportId, ScopeId, ScopeKind, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::names::assignments::{BINDINGS_PER_STEP, NameUse};
-use crate::resolve::names::{assignments, namespaces};
-use crate::resolve::units::import_target::ImportTarget;
-use crate::resolve::units::unit::Unit;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::names::assignments::{BINDINGS_PER_STEP, NameUse};
+use crate::names::{assignments, namespaces};
+use crate::units::import_target::ImportTarget;
+use crate::units::unit::Unit;
+use crate::{Name, Symbols};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{Binding, BindingId, BindingKind, ImportId, ScopeId, ScopeKind, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 
 /// Binding of a name in a scope, before imports are followed.

@@ -1,12 +1,12 @@
 //! Conditional compilation: selects among variants of a symbol by the conditions around a
 //! reference.
 
-use crate::grammar::{EndingOf, ModuleSystem};
-use crate::model::facts::Condition;
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::names::placement;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::names::placement;
+use crate::{Name, Symbols};
+use cograph_grammar::{EndingOf, ModuleSystem};
+use cograph_model::facts::Condition;
+use cograph_model::graph::{FileId, SymbolRef};
 
 /// Condition: name, and whether it holds.
 pub(super) type Held = (Name, bool);
@@ -14,12 +14,7 @@ pub(super) type Held = (Name, bool);
 /// Returns the symbols of one name that may be compiled together with a position: none with a
 /// contradicting condition, and of the rest those with the most conditions in common with the
 /// position.
-pub(in crate::resolve) fn compiled_with(
-    db: &Db,
-    file: FileId,
-    at: u32,
-    symbols: Symbols,
-) -> Symbols {
+pub(crate) fn compiled_with(db: &Db, file: FileId, at: u32, symbols: Symbols) -> Symbols {
     if symbols.len() < 2 {
         return symbols;
     }
@@ -48,7 +43,7 @@ pub(in crate::resolve) fn compiled_with(
 
 /// Returns the symbols of one name in files that may be in one program with a file; all if
 /// there are none.
-pub(in crate::resolve) fn in_one_program(db: &Db, file: FileId, symbols: Symbols) -> Symbols {
+pub(crate) fn in_one_program(db: &Db, file: FileId, symbols: Symbols) -> Symbols {
     if db.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
         return symbols;
     }

@@ -1,13 +1,13 @@
 //! Declarations and their definitions, in languages that separate them.
 
-use crate::model::SymbolKind;
-use crate::model::facts::{Expr, ExprId, Symbol, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::names::conditions;
-use crate::resolve::units::space::Space;
-use crate::resolve::workspace::postings::Definitions;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::names::conditions;
+use crate::units::space::Space;
+use crate::workspace::postings::Definitions;
+use crate::{Name, Symbols};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{Expr, ExprId, Symbol, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashSet;
 
 /// Number of symbols up to which the memo is not worth its cost.
@@ -21,7 +21,7 @@ type Signature = (u8, Option<(bool, Vec<String>)>);
 
 /// Returns the symbols of one name with distinct signatures. A declaration represents its
 /// signature, because it has the default arguments.
-pub(in crate::resolve) fn distinct_signatures(db: &Db, symbols: &Symbols) -> Symbols {
+pub(crate) fn distinct_signatures(db: &Db, symbols: &Symbols) -> Symbols {
     if symbols.len() <= MIN_BY_SIGNATURE {
         return first_of_each(db, symbols);
     }
@@ -57,7 +57,7 @@ fn first_of_each(db: &Db, symbols: &Symbols) -> Symbols {
 }
 
 /// Replaces declarations by their definitions.
-pub(in crate::resolve) fn with_definitions(db: &Db, symbols: &Symbols) -> Symbols {
+pub(crate) fn with_definitions(db: &Db, symbols: &Symbols) -> Symbols {
     if symbols.len() <= MAX_UNMEMOIZED {
         return replace_declarations(db, symbols);
     }
@@ -112,7 +112,7 @@ fn replace_declarations(db: &Db, symbols: &Symbols) -> Symbols {
 }
 
 /// Returns the definitions of a declaration.
-pub(in crate::resolve) fn definitions_of(db: &Db, declaration: SymbolRef) -> Symbols {
+pub(crate) fn definitions_of(db: &Db, declaration: SymbolRef) -> Symbols {
     if let Some(known) = db.definitions.get(&declaration) {
         return known;
     }
@@ -216,7 +216,7 @@ fn is_declaration(db: &Db, symbol: SymbolRef) -> bool {
 }
 
 /// Returns the declarations of a definition.
-pub(in crate::resolve) fn declarations_of(db: &Db, definition: SymbolRef) -> Symbols {
+pub(crate) fn declarations_of(db: &Db, definition: SymbolRef) -> Symbols {
     let program = db.program;
     let entry = program.symbol(definition);
     let unit = program.known(definition.file);
@@ -254,7 +254,7 @@ fn declare_one(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
 
 /// True if two symbols declare the same entity: the same sort and, in languages with overloads,
 /// the same parameters.
-pub(in crate::resolve) fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
+pub(crate) fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
     let (left, right) = (db.program.symbol(a), db.program.symbol(b));
     if !same_sort(left, right) {
         return false;
@@ -285,9 +285,9 @@ fn signature(db: &Db, symbol: SymbolRef) -> Signature {
 /// Returns the text of a type without qualifiers.
 fn type_text(db: &Db, file: FileId, ty: ExprId) -> String {
     let unit = db.program.known(file);
-    let (facts, name) = (unit.facts, |name: crate::model::facts::NameId| unit.text(name));
+    let (facts, name) = (unit.facts, |name: cograph_model::facts::NameId| unit.text(name));
     let Some(position) = ty.get() else { return String::new() };
-    let list = |run: crate::model::facts::Run| {
+    let list = |run: cograph_model::facts::Run| {
         let parts: Vec<String> =
             facts.lists[run.range()].iter().map(|part| type_text(db, file, *part)).collect();
         parts.join(",")

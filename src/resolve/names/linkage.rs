@@ -1,16 +1,16 @@
 //! Linkage in languages with textual includes: top-level names visible to a file through its
 //! includes, and link-time targets.
 
-use crate::model::facts::{Expr, ExprId, ImportId, ScopeId, Site, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::model::{SiteKind, Step, SymbolKind};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::names::placement::{leaves_program, links_to};
-use crate::resolve::names::{definition, namespaces, placement};
-use crate::resolve::units::footprint::Question;
-use crate::resolve::units::space::Space;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::names::placement::{leaves_program, links_to};
+use crate::names::{definition, namespaces, placement};
+use crate::units::footprint::Question;
+use crate::units::space::Space;
+use crate::{Name, Symbols};
+use cograph_model::facts::{Expr, ExprId, ImportId, ScopeId, Site, flags};
+use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::{SiteKind, Step, SymbolKind};
 
 /// Maximum nesting of the lookups that using-declarations start.
 const MAX_NESTED: u32 = 16;
@@ -114,7 +114,7 @@ pub(super) fn visible_to_origin(db: &Db, found: Symbols) -> Symbols {
 
 /// Returns the declarations of a type: all that open it, in languages in which a type may be opened
 /// again.
-pub(in crate::resolve) fn openings(db: &Db, symbol: SymbolRef) -> Symbols {
+pub(crate) fn openings(db: &Db, symbol: SymbolRef) -> Symbols {
     let alone = || Symbols::from_slice(&[symbol]);
     if !db.program.known(symbol.file).language.manifest.resolution.open_types {
         return alone();
@@ -129,12 +129,12 @@ pub(in crate::resolve) fn openings(db: &Db, symbol: SymbolRef) -> Symbols {
 }
 
 /// Returns the declaration that represents a type: the same for all that open it.
-pub(in crate::resolve) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
+pub(crate) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
     openings(db, symbol).first().copied().unwrap_or(symbol)
 }
 
 /// Leaves one of several declarations that open one type.
-pub(in crate::resolve) fn without_openings(db: &Db, symbols: Symbols) -> Symbols {
+pub(crate) fn without_openings(db: &Db, symbols: Symbols) -> Symbols {
     let is_open = |symbol: &SymbolRef| {
         db.program.known(symbol.file).language.manifest.resolution.open_types
             && db.program.space_of_symbol(*symbol).is_some()
@@ -153,7 +153,7 @@ pub(in crate::resolve) fn without_openings(db: &Db, symbols: Symbols) -> Symbols
 }
 
 /// Returns the members of an open type with a name, of all declarations; `None` for other types.
-pub(in crate::resolve) fn open_members(db: &Db, symbol: SymbolRef, name: Name) -> Option<Symbols> {
+pub(crate) fn open_members(db: &Db, symbol: SymbolRef, name: Name) -> Option<Symbols> {
     if !db.program.known(symbol.file).language.manifest.resolution.open_types {
         return None;
     }
@@ -213,11 +213,7 @@ fn visible_in_space(db: &Db, file: FileId, space: Space, name: Name) -> Symbols 
 }
 
 /// Returns the target of an import from another scope (using-declaration).
-pub(in crate::resolve) fn using_declaration(
-    db: &Db,
-    file: FileId,
-    import: ImportId,
-) -> Option<Entity> {
+pub(crate) fn using_declaration(db: &Db, file: FileId, import: ImportId) -> Option<Entity> {
     let program = db.program;
     let unit = program.known(file);
     let entry = &unit.facts.imports[import.get()?];
@@ -249,7 +245,7 @@ pub(in crate::resolve) fn using_declaration(
         let mut rest: Vec<Name> = segments.map(|segment| program.named(segment)).collect();
         rest.extend(entry.item.is_some().then(|| unit.name(entry.item)));
         rest.into_iter().try_fold(start?, |entity, name| {
-            db.below(&entity, name, &mut crate::resolve::names::visited::Visited::default())
+            db.below(&entity, name, &mut crate::names::visited::Visited::default())
         })
     })
 }
@@ -306,12 +302,7 @@ fn linked_in_program(db: &Db, file: FileId, space: Space, name: Name) -> Option<
 
 /// Looks up a name that `linked` does not find because alternatives or other programs define
 /// it: returns these definitions and other candidates.
-pub(in crate::resolve) fn linked_in_alternatives(
-    db: &Db,
-    file: FileId,
-    name: Name,
-    scope: ScopeId,
-) -> Symbols {
+pub(crate) fn linked_in_alternatives(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Symbols {
     let program = db.program;
     let from = program.path(file).as_str();
     let mut space = program.space_around(file, program.known(file), scope);
@@ -366,15 +357,11 @@ fn linked_in(db: &Db, space: Space, name: Name) -> Symbols {
 }
 
 /// Argument-dependent lookup: functions in the namespaces of the arguments' types.
-pub(in crate::resolve) fn by_arguments(
-    db: &Db,
-    name: Name,
-    args: &[crate::resolve::db::ty::Ty],
-) -> Symbols {
+pub(crate) fn by_arguments(db: &Db, name: Name, args: &[crate::db::ty::Ty]) -> Symbols {
     let program = db.program;
     let mut found = Symbols::new();
     for arg in args {
-        let crate::resolve::db::ty::Ty::Instance(symbol, _) = arg else { continue };
+        let crate::db::ty::Ty::Instance(symbol, _) = arg else { continue };
         let unit = program.known(symbol.file);
         let Some(space) = program.space_around(symbol.file, unit, program.symbol(*symbol).scope)
         else {
@@ -403,7 +390,7 @@ pub(super) fn injected_class_name(
 
 /// Returns the members of a type or of its enclosing types, for code that names its type by a
 /// path.
-pub(in crate::resolve) fn enclosing_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
+pub(crate) fn enclosing_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
     let mut current = Some(symbol);
     for _ in 0..8 {
         let Some(ty) = current else { break };
@@ -429,12 +416,7 @@ pub(in crate::resolve) fn enclosing_member(db: &Db, symbol: SymbolRef, name: Nam
 /// except after a function definition in the same file, because a macro of that name must have
 /// been undefined before it; unless the macro is defined between the two and the call. Next to
 /// macros that exist under conditions only, the functions remain.
-pub(in crate::resolve) fn macros_or_functions(
-    db: &Db,
-    file: FileId,
-    site: &Site,
-    symbols: Symbols,
-) -> Symbols {
+pub(crate) fn macros_or_functions(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Symbols {
     let text = |symbol: &SymbolRef| db.program.symbol(*symbol).is_macro();
     if site.kind != SiteKind::Call {
         return symbols;
@@ -466,7 +448,7 @@ pub(in crate::resolve) fn macros_or_functions(
 
 /// Excludes macros that are replaced by their own name (`enum { A }; #define A A`): a use of the
 /// name refers to what else has it.
-pub(in crate::resolve) fn without_own_names(db: &Db, mut symbols: Symbols) -> Symbols {
+pub(crate) fn without_own_names(db: &Db, mut symbols: Symbols) -> Symbols {
     let is_own_name = |symbol: &SymbolRef| {
         let entry = db.program.symbol(*symbol);
         let facts = db.program.known(symbol.file).facts;
@@ -486,7 +468,7 @@ pub(in crate::resolve) fn without_own_names(db: &Db, mut symbols: Symbols) -> Sy
 
 /// True if a value of the type is created by a conversion from a builtin type, without a
 /// constructor.
-pub(in crate::resolve) fn is_conversion(db: &Db, ty: SymbolRef) -> bool {
+pub(crate) fn is_conversion(db: &Db, ty: SymbolRef) -> bool {
     let rules = &db.program.known(ty.file).language.manifest.resolution;
     let kind = db.program.symbol(ty).kind;
     rules.declarations

@@ -1,30 +1,23 @@
 //! Members of symbols, modules, files and packages by name: lookups after a separator.
 
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, BindingKind, Expr, ScopeId, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::db::wildcards::ScopePlace;
-use crate::resolve::names::assignments::NameUse;
-use crate::resolve::names::bindings::Bound;
-use crate::resolve::names::scopes::imported;
-use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{
-    bindings, linkage, namespaces, paths, scopes, variants, visited, wildcard,
-};
-use crate::resolve::units::bounds::qualified;
-use crate::resolve::units::import_target::Module;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::db::wildcards::ScopePlace;
+use crate::names::assignments::NameUse;
+use crate::names::bindings::Bound;
+use crate::names::scopes::imported;
+use crate::names::visited::Visited;
+use crate::names::{bindings, linkage, namespaces, paths, scopes, variants, visited, wildcard};
+use crate::units::bounds::qualified;
+use crate::units::import_target::Module;
+use crate::{Name, Symbols};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingId, BindingKind, Expr, ScopeId, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 /// Looks a name up below an entity.
-pub(in crate::resolve) fn below(
-    db: &Db,
-    entity: &Entity,
-    name: Name,
-    visited: &mut Visited,
-) -> Option<Entity> {
+pub(crate) fn below(db: &Db, entity: &Entity, name: Name, visited: &mut Visited) -> Option<Entity> {
     match entity {
         Entity::Module(module) => module_member(db, *module, name, visited),
         Entity::External(root) if root.is_empty() => {
@@ -49,7 +42,7 @@ pub(in crate::resolve) fn below(
 }
 
 /// Looks a name up inside a namespace or type.
-pub(in crate::resolve) fn symbol_member(
+pub(crate) fn symbol_member(
     db: &Db,
     symbol: SymbolRef,
     name: Name,
@@ -96,13 +89,13 @@ pub(in crate::resolve) fn symbol_member(
 }
 
 /// True for the name of the part of a type with members of the type itself.
-pub(in crate::resolve) fn is_statics(db: &Db, of: SymbolRef, name: Name) -> bool {
+pub(crate) fn is_statics(db: &Db, of: SymbolRef, name: Name) -> bool {
     let names = &db.program.known(of.file).language.manifest.names;
     names.statics.as_deref() == Some(db.program.text(name))
 }
 
 /// Looks a name up in a module, as visible to importers.
-pub(in crate::resolve) fn module_member(
+pub(crate) fn module_member(
     db: &Db,
     module: Module,
     name: Name,
@@ -167,7 +160,7 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
         && let Some(symbol) =
             unit.facts.symbols.iter().position(|symbol| symbol.flags & flags::DEFAULT_EXPORT != 0)
     {
-        let symbol = crate::model::facts::LocalSymbol::at(symbol);
+        let symbol = cograph_model::facts::LocalSymbol::at(symbol);
         return Some(Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])));
     }
     wildcard::through_wildcards(db, file, name, top, visited)

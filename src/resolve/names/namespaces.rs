@@ -1,18 +1,18 @@
 //! Lookups restricted by kind: in languages with a separate namespace for callables, a call never
 //! refers to a variable and a value never to a callable; a call never refers to a module.
 
-use crate::grammar::ImplicitUse;
-use crate::model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::model::{SiteKind, Step, SymbolKind};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::{Name, Symbols, Wanted};
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::{Name, Symbols, Wanted};
+use cograph_grammar::ImplicitUse;
+use cograph_model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
+use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::{SiteKind, Step, SymbolKind};
 
 /// Looks a name up among callables only, or among everything else, where the language of `file`
 /// separates them. Falls back to all names if the result `is_missing` (accessors without a
 /// body, callables named without a call).
-pub(in crate::resolve) fn among<T>(
+pub(crate) fn among<T>(
     db: &Db,
     file: FileId,
     callables: bool,
@@ -28,12 +28,12 @@ pub(in crate::resolve) fn among<T>(
 }
 
 /// Looks up a called name that resolves to a module, ignoring modules.
-pub(in crate::resolve) fn ignoring_modules<T>(db: &Db, look: impl FnOnce() -> T) -> T {
+pub(crate) fn ignoring_modules<T>(db: &Db, look: impl FnOnce() -> T) -> T {
     db.filtered(Some(Wanted::NoModules), look)
 }
 
 /// Looks a name up in value position, where tags are ignored.
-pub(in crate::resolve) fn lookup_value(
+pub(crate) fn lookup_value(
     db: &Db,
     file: FileId,
     is_call: bool,
@@ -47,7 +47,7 @@ pub(in crate::resolve) fn lookup_value(
 
 /// Looks a name up in type position: without values where types are separate from them, and in
 /// languages with declared types without fields and functions.
-pub(in crate::resolve) fn lookup_type(
+pub(crate) fn lookup_type(
     db: &Db,
     file: FileId,
     name: Name,
@@ -64,14 +64,14 @@ pub(in crate::resolve) fn lookup_type(
 }
 
 /// Returns the whole name of a decorator's type, if the written one omits a suffix.
-pub(in crate::resolve) fn whole_decorator(db: &Db, file: FileId, name: Name) -> Option<Name> {
+pub(crate) fn whole_decorator(db: &Db, file: FileId, name: Name) -> Option<Name> {
     let suffix = db.program.known(file).language.manifest.names.decorator_suffix.as_deref()?;
     let text = db.program.text(name);
     (!text.ends_with(suffix)).then(|| db.program.named(&format!("{text}{suffix}")))
 }
 
 /// Looks up the type of a decorator, whose name may omit a suffix.
-pub(in crate::resolve) fn lookup_decorator(
+pub(crate) fn lookup_decorator(
     db: &Db,
     file: FileId,
     name: Name,
@@ -84,7 +84,7 @@ pub(in crate::resolve) fn lookup_decorator(
 }
 
 /// True if a reference of this kind means a type, whatever else has its name.
-pub(in crate::resolve) fn means_type(db: &Db, file: FileId, kind: SiteKind) -> bool {
+pub(crate) fn means_type(db: &Db, file: FileId, kind: SiteKind) -> bool {
     let rules = &db.program.known(file).language.manifest.resolution;
     match kind {
         SiteKind::Type | SiteKind::Inherit => true,
@@ -94,7 +94,7 @@ pub(in crate::resolve) fn means_type(db: &Db, file: FileId, kind: SiteKind) -> b
 }
 
 /// True if a symbol passes the filter of the lookup.
-pub(in crate::resolve) fn is_wanted(db: &Db, symbol: SymbolRef) -> bool {
+pub(crate) fn is_wanted(db: &Db, symbol: SymbolRef) -> bool {
     let Some(wanted) = db.wanted.get() else { return true };
     let kind = db.program.symbol(symbol).kind;
     match wanted {
@@ -162,7 +162,7 @@ fn holds_function(db: &Db, file: FileId, binding: &Binding) -> bool {
 }
 
 /// Selects the symbols of the kind that a reference uses, where types and values share names.
-pub(in crate::resolve) fn fitting_kind(db: &Db, kind: SiteKind, symbols: &Symbols) -> Symbols {
+pub(crate) fn fitting_kind(db: &Db, kind: SiteKind, symbols: &Symbols) -> Symbols {
     if symbols.len() < 2 {
         return symbols.clone();
     }

@@ -1,15 +1,15 @@
 //! Names that a file does not declare: the external package that one is attributed to by a wildcard
 //! import, and what files declare for all others.
 
-use crate::grammar::ModuleSystem;
-use crate::model::SymbolKind;
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::names::namespaces;
-use crate::resolve::units::import_target::ImportTarget;
-use crate::resolve::units::space::Space;
-use crate::resolve::{Name, Symbols, Wanted};
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::names::namespaces;
+use crate::units::import_target::ImportTarget;
+use crate::units::space::Space;
+use crate::{Name, Symbols, Wanted};
+use cograph_grammar::ModuleSystem;
+use cograph_model::SymbolKind;
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 /// Attributes an undeclared name to the only external package with a wildcard import, in

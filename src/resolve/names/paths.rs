@@ -1,16 +1,16 @@
 //! Names with a meaning of their own: path keywords (root, self, super), declared package names,
 //! macros, and names that all files share.
 
-use crate::grammar::{ModuleSystem, PathWord};
-use crate::model::SymbolKind;
-use crate::model::facts::{ImportKind, ScopeId};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, OwnNames};
-use crate::resolve::names::visited::Visited;
-use crate::resolve::units::bounds::MAX_CANDIDATES;
-use crate::resolve::units::import_target::{ImportTarget, Module};
-use crate::resolve::{Name, Symbols, imports};
+use crate::db::Db;
+use crate::db::ty::{Entity, OwnNames};
+use crate::names::visited::Visited;
+use crate::units::bounds::MAX_CANDIDATES;
+use crate::units::import_target::{ImportTarget, Module};
+use crate::{Name, Symbols, imports};
+use cograph_grammar::{ModuleSystem, PathWord};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{ImportKind, ScopeId};
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 /// Returns the meaning of a path keyword in a scope.
@@ -41,7 +41,7 @@ fn module_around(db: &Db, file: FileId, scope: ScopeId) -> Entity {
 }
 
 /// Returns the parent of a module.
-pub(in crate::resolve) fn above(db: &Db, module: &Entity) -> Option<Entity> {
+pub(crate) fn above(db: &Db, module: &Entity) -> Option<Entity> {
     match module {
         Entity::Symbols(symbols) => {
             let symbol = symbols
@@ -101,7 +101,7 @@ pub(super) fn enclosing_package_member(db: &Db, file: FileId, name: Name) -> Opt
 }
 
 /// True if a name is the keyword for the parent module.
-pub(in crate::resolve) fn is_super_word(db: &Db, file: FileId, name: Name) -> bool {
+pub(crate) fn is_super_word(db: &Db, file: FileId, name: Name) -> bool {
     // The file of a module may be unreadable.
     let Some(unit) = db.program.unit(file) else { return false };
     let word = unit.language.manifest.modules.words.get(db.program.text(name));
@@ -136,11 +136,10 @@ pub(super) fn macro_named(
 /// Returns the top-level definitions of a name in any file, in languages where all files share
 /// names.
 pub(super) fn defined_anywhere(db: &Db, file: FileId, name: Name) -> Option<Entity> {
-    let family = crate::resolve::units::import_target::family(db.program.known(file).language);
+    let family = crate::units::import_target::family(db.program.known(file).language);
     let is_seen = |symbol: &SymbolRef| {
         !db.program.symbol(*symbol).container.is_some()
-            && crate::resolve::units::import_target::family(db.program.known(symbol.file).language)
-                == family
+            && crate::units::import_target::family(db.program.known(symbol.file).language) == family
     };
     let found = db.program.named_alone(name)?.iter().copied().filter(is_seen);
     let found: Symbols = found.take(MAX_CANDIDATES + 1).collect();

@@ -1,10 +1,10 @@
 //! Place of files: which of them are variants of one file, and which may be linked with each other.
 
-use crate::model::RepoPath;
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::imports::{SEARCHED, search_directory};
+use crate::Symbols;
+use crate::db::Db;
+use crate::imports::{SEARCHED, search_directory};
+use cograph_model::RepoPath;
+use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 
 /// Kind of a directory of separate programs: files outside do not link with its contents.
@@ -53,7 +53,7 @@ fn programs(path: &str) -> impl Iterator<Item = (Apart, &str)> {
 
 /// True if the directories of two files allow linking: the definition is not in a separate program
 /// without `from`, and `from` is not in another project's code without the definition.
-pub(in crate::resolve) fn links_to(from: &str, definition: &str) -> bool {
+pub(crate) fn links_to(from: &str, definition: &str) -> bool {
     programs(definition).all(|(_, program)| from.starts_with(program))
         && programs(from)
             .filter(|(kind, _)| *kind == Apart::Vendored)
@@ -62,18 +62,13 @@ pub(in crate::resolve) fn links_to(from: &str, definition: &str) -> bool {
 
 /// True if a file is in a separate program, without the definition, that is no test: it may be
 /// linked with the definition, or with a library that has the name.
-pub(in crate::resolve) fn leaves_program(from: &str, definition: &str) -> bool {
+pub(crate) fn leaves_program(from: &str, definition: &str) -> bool {
     programs(from).any(|(kind, program)| kind != Apart::Tests && !definition.starts_with(program))
 }
 
 /// Returns visible symbols with their variants: an include that matches several files resolves
 /// to one of them (`asm/io.h` of one of many machines), and the compiled one is unknown.
-pub(in crate::resolve) fn with_variants(
-    db: &Db,
-    file: FileId,
-    mut found: Symbols,
-    all: &Symbols,
-) -> Symbols {
+pub(crate) fn with_variants(db: &Db, file: FileId, mut found: Symbols, all: &Symbols) -> Symbols {
     if all.len() < 2 || found.is_empty() || found.len() == all.len() {
         return found;
     }

@@ -3,25 +3,25 @@
 
 pub(super) mod imported;
 
-use crate::grammar::{ModuleSystem, PathWord};
-use crate::model::facts::{BindingId, ImportId, ImportKind, ScopeId, ScopeKind};
-use crate::model::graph::FileId;
-use crate::model::{Step, SymbolKind};
-use crate::resolve::db::Db;
-use crate::resolve::db::in_progress::Computation;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::db::wildcards::ScopePlace;
-use crate::resolve::names::assignments::NameUse;
-use crate::resolve::names::bindings::Bound;
-use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{bindings, linkage, namespaces, outside, paths, visited, wildcard};
-use crate::resolve::units::import_target::{ImportTarget, Module};
-use crate::resolve::{Name, Wanted};
+use crate::db::Db;
+use crate::db::in_progress::Computation;
+use crate::db::ty::Entity;
+use crate::db::wildcards::ScopePlace;
+use crate::names::assignments::NameUse;
+use crate::names::bindings::Bound;
+use crate::names::visited::Visited;
+use crate::names::{bindings, linkage, namespaces, outside, paths, visited, wildcard};
+use crate::units::import_target::{ImportTarget, Module};
+use crate::{Name, Wanted};
+use cograph_grammar::{ModuleSystem, PathWord};
+use cograph_model::facts::{BindingId, ImportId, ImportKind, ScopeId, ScopeKind};
+use cograph_model::graph::FileId;
+use cograph_model::{Step, SymbolKind};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Looks a name up from a position in a file; returns its meaning and the step.
-pub(in crate::resolve) fn lookup(
+pub(crate) fn lookup(
     db: &Db,
     file: FileId,
     name: Name,
@@ -32,7 +32,7 @@ pub(in crate::resolve) fn lookup(
 }
 
 /// Looks a name up outwards until a meaning is accepted; the innermost one if none is.
-pub(in crate::resolve) fn lookup_accepted(
+pub(crate) fn lookup_accepted(
     db: &Db,
     file: FileId,
     name: Name,
@@ -259,7 +259,7 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
 }
 
 /// Returns the target of an import.
-pub(in crate::resolve) fn import_entity(
+pub(crate) fn import_entity(
     db: &Db,
     file: FileId,
     import: ImportId,
@@ -299,11 +299,7 @@ pub(in crate::resolve) fn import_entity(
 }
 
 /// Returns the value that a file exports as a whole.
-pub(in crate::resolve) fn whole_export(
-    db: &Db,
-    module: Module,
-    visited: &mut Visited,
-) -> Option<Entity> {
+pub(crate) fn whole_export(db: &Db, module: Module, visited: &mut Visited) -> Option<Entity> {
     let file = match module {
         Module::File(file) => file,
         Module::OneOf(file, import) => {
@@ -332,7 +328,7 @@ pub(in crate::resolve) fn whole_export(
 }
 
 /// Follows a path of names from a module.
-pub(in crate::resolve) fn follow(
+pub(crate) fn follow(
     db: &Db,
     module: Module,
     path: &[Name],
@@ -350,7 +346,7 @@ pub(in crate::resolve) fn follow(
 
 /// Returns the target of a top-level binding whose value is a name; for any other, the binding
 /// itself.
-pub(in crate::resolve) fn alias_of(
+pub(crate) fn alias_of(
     db: &Db,
     file: FileId,
     bindings: SmallVec<[BindingId; 2]>,
@@ -359,7 +355,7 @@ pub(in crate::resolve) fn alias_of(
     let unit = db.program.known(file);
     if let [only] = bindings[..] {
         let value = unit.binding(only).value;
-        if let Some(crate::model::facts::Expr::Name(name, scope)) =
+        if let Some(cograph_model::facts::Expr::Name(name, scope)) =
             value.get().map(|position| unit.facts.exprs[position])
         {
             let name = unit.name(name);

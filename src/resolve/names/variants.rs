@@ -1,21 +1,21 @@
 //! Variants of one definition: symbols of one name of which a program has at most one, because
 //! conditional compilation, the include path or the linker selects it.
 
-use crate::model::SymbolKind;
-use crate::model::facts::{Expr, Symbol};
-use crate::model::graph::SymbolRef;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::names::conditions::{Held, conditions_of};
-use crate::resolve::names::definition::same_signature;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::names::conditions::{Held, conditions_of};
+use crate::names::definition::same_signature;
+use crate::{Name, Symbols};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{Expr, Symbol};
+use cograph_model::graph::SymbolRef;
 
 /// Maximum number of symbols that are compared pairwise. More stay candidates: a repository has one
 /// variant for each machine, and there are tens of machines.
 const MAX_VARIANTS: usize = 64;
 
 /// True if these symbols are variants of one definition: a program has at most one of them.
-pub(in crate::resolve) fn are_variants(db: &Db, symbols: &Symbols) -> bool {
+pub(crate) fn are_variants(db: &Db, symbols: &Symbols) -> bool {
     if symbols.len() > MAX_VARIANTS {
         return false;
     }
@@ -121,7 +121,7 @@ fn is_one_member(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
 }
 
 /// True if symbols of one name are modules of which the build selects one.
-pub(in crate::resolve) fn are_modules(db: &Db, symbols: &Symbols) -> bool {
+pub(crate) fn are_modules(db: &Db, symbols: &Symbols) -> bool {
     let is_module = |symbol: &SymbolRef| {
         let rules = &db.program.known(symbol.file).language.manifest.resolution;
         db.program.symbol(*symbol).kind == SymbolKind::Module && rules.one_definition

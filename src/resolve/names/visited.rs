@@ -1,8 +1,8 @@
 //! Visited set of a name lookup: ends circular imports and searches each place once.
 
-use crate::resolve::db::Db;
-use crate::resolve::db::wildcards::ScopePlace;
-use crate::resolve::{Name, Wanted};
+use crate::db::Db;
+use crate::db::wildcards::ScopePlace;
+use crate::{Name, Wanted};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -17,12 +17,12 @@ type Visit = (ScopePlace, Name, Option<Wanted>, bool);
 /// search inside a cycle is final: the parts that it skipped are searched by the lookup in
 /// progress.
 #[derive(Default, Debug)]
-pub(in crate::resolve) struct Visited {
+pub(crate) struct Visited {
     under_way: SmallVec<[Visit; 4]>,
     missing: FxHashSet<Visit>,
     /// True if wildcard imports are searched for this name separately, because the memo of modules
     /// does not apply to it.
-    pub(in crate::resolve) is_by_name: bool,
+    pub(crate) is_by_name: bool,
 }
 
 impl Visited {
@@ -39,7 +39,7 @@ impl Visited {
     }
 
     /// Returns the place entered last, if it was for this name.
-    pub(in crate::resolve) fn last(&self, name: Name) -> Option<ScopePlace> {
+    pub(crate) fn last(&self, name: Name) -> Option<ScopePlace> {
         self.under_way.last().filter(|visit| visit.1 == name).map(|visit| visit.0)
     }
 

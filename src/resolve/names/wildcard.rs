@@ -1,15 +1,15 @@
 //! Wildcard imports: the names they provide, from modules of the repository and from external ones.
 
-pub(in crate::resolve) mod closure;
+pub(crate) mod closure;
 
-use crate::model::facts::ScopeId;
-use crate::model::graph::FileId;
-use crate::resolve::Name;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::names::paths;
-use crate::resolve::names::visited::Visited;
-use crate::resolve::units::import_target::ImportTarget;
+use crate::Name;
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::names::paths;
+use crate::names::visited::Visited;
+use crate::units::import_target::ImportTarget;
+use cograph_model::facts::ScopeId;
+use cograph_model::graph::FileId;
 use std::rc::Rc;
 
 /// Looks a name up through the wildcard imports of a scope.

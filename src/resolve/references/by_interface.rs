@@ -1,15 +1,15 @@
 //! Members called by the path of a library's interface (`Interface::member(value)`): the
 //! implementation of the repository that the value, or the result around the call, asks for.
 
-use crate::grammar::MemberLookup;
-use crate::model::facts::{ExprId, Site, flags};
-use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
-use crate::model::{SiteKind, Step, Verdict};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
-use crate::resolve::members::inherent;
-use crate::resolve::references::outcome::chosen;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::Ty;
+use crate::members::inherent;
+use crate::references::outcome::chosen;
+use crate::{Name, Symbols};
+use cograph_grammar::MemberLookup;
+use cograph_model::facts::{ExprId, Site, flags};
+use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
+use cograph_model::{SiteKind, Step, Verdict};
 use std::rc::Rc;
 
 /// Returns the target of such a call, if the known types leave one implementation.

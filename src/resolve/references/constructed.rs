@@ -1,19 +1,19 @@
 //! Resolution of constructions: to the constructor, where overloads distinguish constructors, else
 //! to the type.
 
-use crate::grammar::{CallMeaning, FlowKind};
-use crate::model::Step;
-use crate::model::facts::{Expr, ExprId, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef};
-use crate::resolve::calls::call::CallArguments;
-use crate::resolve::calls::{call, overload, receivers};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Ty};
-use crate::resolve::members::{aliases, hierarchy, lookup, type_flow};
-use crate::resolve::names::{conditions, linkage};
-use crate::resolve::references::outcome::{chosen, external, unresolved};
-use crate::resolve::references::{instead, variants};
-use crate::resolve::{Name, Symbols};
+use crate::calls::call::CallArguments;
+use crate::calls::{call, overload, receivers};
+use crate::db::Db;
+use crate::db::ty::{Entity, Ty};
+use crate::members::{aliases, hierarchy, lookup, type_flow};
+use crate::names::{conditions, linkage};
+use crate::references::outcome::{chosen, external, unresolved};
+use crate::references::{instead, variants};
+use crate::{Name, Symbols};
+use cograph_grammar::{CallMeaning, FlowKind};
+use cograph_model::Step;
+use cograph_model::facts::{Expr, ExprId, Site};
+use cograph_model::graph::{FileId, Resolution, SymbolRef};
 use std::rc::Rc;
 
 /// Resolves an instantiation: to the constructor, where overloads distinguish constructors,

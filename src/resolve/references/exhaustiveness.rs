@@ -1,11 +1,11 @@
 //! Exhaustiveness: whether all possible values of a variable are known. A default or one branch
 //! does not exclude other values.
 
-use crate::model::facts::{BindingId, BindingKind, Expr, ExprId};
-use crate::model::graph::{FileId, Resolution, Target};
-use crate::model::{Step, Verdict};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Ty};
+use crate::db::Db;
+use crate::db::ty::{Entity, Ty};
+use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId};
+use cograph_model::graph::{FileId, Resolution, Target};
+use cograph_model::{Step, Verdict};
 
 /// Returns the verdict of a call of a local value. If only some of its values are known, they
 /// are candidates.

@@ -1,15 +1,15 @@
 //! Resolution of one file: its references, its imports, and the relations that start at its
 //! symbols.
 
-use crate::grammar::ModuleSystem;
-use crate::model::facts::{FileFacts, ImportKind, LocalSymbol, SiteId};
-use crate::model::graph::{FileId, FileResolution, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::references::{outcome, relations, site};
-use crate::resolve::units::footprint::Asked;
-use crate::resolve::units::unit::{Unit, UnitTable};
-use crate::resolve::workspace::program::Program;
-use crate::resolve::workspace::tables::Tables;
+use crate::db::Db;
+use crate::references::{outcome, relations, site};
+use crate::units::footprint::Asked;
+use crate::units::unit::{Unit, UnitTable};
+use crate::workspace::program::Program;
+use crate::workspace::tables::Tables;
+use cograph_grammar::ModuleSystem;
+use cograph_model::facts::{FileFacts, ImportKind, LocalSymbol, SiteId};
+use cograph_model::graph::{FileId, FileResolution, SymbolRef};
 use std::sync::Arc;
 
 /// Result of a file with its dependencies.

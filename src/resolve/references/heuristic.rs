@@ -1,18 +1,18 @@
 //! Heuristic for unknown receivers: the only reachable member of that name, if it fits the call and
 //! is no common name of builtin types.
 
-use crate::grammar::ImplicitUse;
-use crate::model::facts::{Expr, ExprId, ScopeKind, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
-use crate::model::{SiteKind, Step, Verdict};
-use crate::resolve::calls::overload;
-use crate::resolve::calls::overload::argument_count;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Ty};
-use crate::resolve::members::{derived, lookup};
-use crate::resolve::references::outcome::unresolved;
-use crate::resolve::units::bounds::MAX_CANDIDATES;
-use crate::resolve::{Name, Symbols};
+use crate::calls::overload;
+use crate::calls::overload::argument_count;
+use crate::db::Db;
+use crate::db::ty::{Entity, Ty};
+use crate::members::{derived, lookup};
+use crate::references::outcome::unresolved;
+use crate::units::bounds::MAX_CANDIDATES;
+use crate::{Name, Symbols};
+use cograph_grammar::ImplicitUse;
+use cograph_model::facts::{Expr, ExprId, ScopeKind, Site};
+use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
+use cograph_model::{SiteKind, Step, Verdict};
 use smallvec::SmallVec;
 
 /// Minimum number of letters of a receiver whose name begins that of its type.
@@ -292,10 +292,9 @@ pub(super) fn by_unique_name(db: &Db, file: FileId, site: &Site, name: Name) -> 
         return unknown;
     }
     let Some(all) = db.program.members(name) else { return unknown };
-    let family = crate::resolve::units::import_target::family(db.program.known(file).language);
+    let family = crate::units::import_target::family(db.program.known(file).language);
     let in_family = |symbol: &SymbolRef| {
-        crate::resolve::units::import_target::family(db.program.known(symbol.file).language)
-            == family
+        crate::units::import_target::family(db.program.known(symbol.file).language) == family
     };
     // Object literals without a name are unlikely receivers.
     let in_object = |symbol: &SymbolRef| {

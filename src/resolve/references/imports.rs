@@ -1,17 +1,17 @@
 //! Resolution of the references in imports: what an import names.
 
-use crate::grammar::ModuleSystem;
-use crate::model::Step;
-use crate::model::facts::{ImportKind, Site};
-use crate::model::graph::{FileId, Resolution};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::members::{inherent, overrides};
-use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{definition, linkage, scopes};
-use crate::resolve::references::outcome::{chosen, external, module_target, unresolved};
-use crate::resolve::references::{proof, variants};
-use crate::resolve::units::import_target::ImportTarget;
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::members::{inherent, overrides};
+use crate::names::visited::Visited;
+use crate::names::{definition, linkage, scopes};
+use crate::references::outcome::{chosen, external, module_target, unresolved};
+use crate::references::{proof, variants};
+use crate::units::import_target::ImportTarget;
+use cograph_grammar::ModuleSystem;
+use cograph_model::Step;
+use cograph_model::facts::{ImportKind, Site};
+use cograph_model::graph::{FileId, Resolution};
 
 /// Returns the verdict of an import.
 pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {

@@ -1,19 +1,19 @@
 //! What a call means instead of the members of its name: an extension, or the member of the top
 //! type, or a library type behind an alias; and the callables that its type arguments leave.
 
-use crate::grammar::ModifierMeaning;
-use crate::model::facts::{Expr, ExprId, Run, ScopeId, Site, flags};
-use crate::model::graph::{FileId, Resolution, SymbolRef};
-use crate::model::{SiteKind, Step, SymbolKind, Verdict};
-use crate::resolve::calls::call::CallArguments;
-use crate::resolve::calls::{call, extensions, overload};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Member, Ty, instance_of};
-use crate::resolve::members::{hierarchy, lookup};
-use crate::resolve::references::outcome::chosen;
-use crate::resolve::types::{generics, lists};
-use crate::resolve::units::bounds::qualified;
-use crate::resolve::{Name, Symbols};
+use crate::calls::call::CallArguments;
+use crate::calls::{call, extensions, overload};
+use crate::db::Db;
+use crate::db::ty::{Member, Ty, instance_of};
+use crate::members::{hierarchy, lookup};
+use crate::references::outcome::chosen;
+use crate::types::{generics, lists};
+use crate::units::bounds::qualified;
+use crate::{Name, Symbols};
+use cograph_grammar::ModifierMeaning;
+use cograph_model::facts::{Expr, ExprId, Run, ScopeId, Site, flags};
+use cograph_model::graph::{FileId, Resolution, SymbolRef};
+use cograph_model::{SiteKind, Step, SymbolKind, Verdict};
 use std::rc::Rc;
 
 /// Returns the callables that have as many type parameters as a call has type arguments.

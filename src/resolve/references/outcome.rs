@@ -1,15 +1,15 @@
 //! Conversion of a lookup result to the resolution of a reference: verdict, target and step.
 
-use crate::model::facts::{Expr, ExprId};
-use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
-use crate::model::{Step, Verdict};
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
-use crate::resolve::units::import_target::Module;
+use crate::Symbols;
+use crate::db::Db;
+use crate::db::ty::Ty;
+use crate::units::import_target::Module;
+use cograph_model::facts::{Expr, ExprId};
+use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
+use cograph_model::{Step, Verdict};
 
 /// One symbol is the target; several stay candidates.
-pub(in crate::resolve) fn chosen(symbols: &Symbols, step: Step, several: Step) -> Resolution {
+pub(crate) fn chosen(symbols: &Symbols, step: Step, several: Step) -> Resolution {
     match symbols[..] {
         [] => unresolved(Step::NoSuchName),
         [only] => {
@@ -58,7 +58,7 @@ pub(super) fn module_target(module: Module, step: Step) -> Resolution {
     }
 }
 
-pub(in crate::resolve) fn external(name: &str, step: Step) -> Resolution {
+pub(crate) fn external(name: &str, step: Step) -> Resolution {
     Resolution { verdict: Verdict::External, step, target: Target::External(name.into()) }
 }
 

@@ -2,16 +2,16 @@
 //! value that cannot be of the repository. What a call of a library gives back may be anything that
 //! was passed to it, registered with it or loaded by it.
 
-use crate::model::Step;
-use crate::model::facts::{Expr, ExprId, Run, Site, flags};
-use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Ty};
-use crate::resolve::members::{derived, hierarchy, lookup};
-use crate::resolve::references::heuristic;
-use crate::resolve::references::outcome::unresolved;
-use crate::resolve::units::import_target::family;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::{Entity, Ty};
+use crate::members::{derived, hierarchy, lookup};
+use crate::references::heuristic;
+use crate::references::outcome::unresolved;
+use crate::units::import_target::family;
+use crate::{Name, Symbols};
+use cograph_model::Step;
+use cograph_model::facts::{Expr, ExprId, Run, Site, flags};
+use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
 
 /// Marks at the start of a module's name that no library has: paths of the repository, or aliases
 /// of such.

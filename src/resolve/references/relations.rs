@@ -1,17 +1,17 @@
 //! Relations between symbols: extends, implements and overrides.
 
-use crate::grammar::MemberLookup;
-use crate::model::facts::{Expr, LocalSymbol, ScopeKind, flags};
-use crate::model::graph::{FileId, Relation, SymbolRef};
-use crate::model::{RelationKind, SymbolKind};
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::members::{aliases, hierarchy, overrides, structural};
-use crate::resolve::names::definition;
+use crate::Symbols;
+use crate::db::Db;
+use crate::members::{aliases, hierarchy, overrides, structural};
+use crate::names::definition;
+use cograph_grammar::MemberLookup;
+use cograph_model::facts::{Expr, LocalSymbol, ScopeKind, flags};
+use cograph_model::graph::{FileId, Relation, SymbolRef};
+use cograph_model::{RelationKind, SymbolKind};
 use rustc_hash::FxHashSet;
 
 /// Returns the relations that start at symbols of a file, sorted and without duplicates.
-pub(in crate::resolve) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
+pub(crate) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
     let facts = db.program.known(file).facts;
     let mut relations = Vec::new();
     for position in 0..facts.symbols.len() {

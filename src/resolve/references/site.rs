@@ -1,36 +1,34 @@
 //! Resolution of one reference: verdict, with the step that decided it or the reason for the
 //! failure.
 
-use crate::grammar::{ImplicitUse, Tier};
-use crate::model::facts::{BindingKind, Expr, ExprId, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef};
-use crate::model::{SiteKind, Step, SymbolKind, Verdict};
-use crate::resolve::calls::call::CallArguments;
-use crate::resolve::calls::predicates::{
+use crate::calls::call::CallArguments;
+use crate::calls::predicates::{
     calls_itself, has_accessor, is_call, is_missing, is_type, matches_target_name, takes_arguments,
     takes_receivers,
 };
-use crate::resolve::calls::{call, receivers};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{
+use crate::calls::{call, receivers};
+use crate::db::Db;
+use crate::db::ty::{Entity, Member, Ty};
+use crate::members::{
     aliases, hierarchy, inherent, inherited_fields, lookup, overrides, prototypes, receiver,
 };
-use crate::resolve::names::variants::are_variants;
-use crate::resolve::names::{conditions, definition, linkage, namespaces};
-use crate::resolve::references::constructed;
-use crate::resolve::references::constructed::{
-    construct_site, field_site, makers_site, super_site,
-};
-use crate::resolve::references::outcome::{
+use crate::names::variants::are_variants;
+use crate::names::{conditions, definition, linkage, namespaces};
+use crate::references::constructed;
+use crate::references::constructed::{construct_site, field_site, makers_site, super_site};
+use crate::references::outcome::{
     chosen, external, held_by, module_target, possible_alone, receiver_step, unresolved,
 };
-use crate::resolve::references::written::Key;
-use crate::resolve::references::{
+use crate::references::written::Key;
+use crate::references::{
     by_interface, exhaustiveness, heuristic, imports, instead, proof, tiered, variants, written,
 };
-use crate::resolve::types::{callee, generics, lists, symbol_types};
-use crate::resolve::{Name, Symbols};
+use crate::types::{callee, generics, lists, symbol_types};
+use crate::{Name, Symbols};
+use cograph_grammar::{ImplicitUse, Tier};
+use cograph_model::facts::{BindingKind, Expr, ExprId, Site};
+use cograph_model::graph::{FileId, Resolution, SymbolRef};
+use cograph_model::{SiteKind, Step, SymbolKind, Verdict};
 
 /// Returns the verdict of a reference of a file; results that exhaust the budget are discarded.
 pub(super) fn resolve(db: &Db, file: FileId, site: &Site) -> Resolution {

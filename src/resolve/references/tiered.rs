@@ -2,17 +2,17 @@
 //! external only for names of imports, overload choices by types are no proof, and matches by name
 //! alone are candidates. For calls by operators: only members of known receivers.
 
-use crate::grammar::Tier;
-use crate::model::facts::{Expr, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
-use crate::model::{SiteKind, Step, SymbolKind, Verdict};
-use crate::resolve::calls::overload;
-use crate::resolve::calls::overload::argument_count;
-use crate::resolve::db::Db;
-use crate::resolve::references::heuristic;
-use crate::resolve::references::outcome::unresolved;
-use crate::resolve::units::bounds::MAX_CANDIDATES;
-use crate::resolve::{Name, Symbols};
+use crate::calls::overload;
+use crate::calls::overload::argument_count;
+use crate::db::Db;
+use crate::references::heuristic;
+use crate::references::outcome::unresolved;
+use crate::units::bounds::MAX_CANDIDATES;
+use crate::{Name, Symbols};
+use cograph_grammar::Tier;
+use cograph_model::facts::{Expr, Site};
+use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
+use cograph_model::{SiteKind, Step, SymbolKind, Verdict};
 
 /// Lowers a verdict to the claims of the shared tier.
 pub(super) fn limited_by_tier(db: &Db, file: FileId, site: &Site, found: Resolution) -> Resolution {
@@ -80,7 +80,7 @@ fn by_name_alone(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
     }
     let wants_type = wants_type(site.kind);
     let Some(all) = db.program.named_alone(name) else { return unresolved(Step::NoSuchName) };
-    let family = crate::resolve::units::import_target::family(db.program.known(file).language);
+    let family = crate::units::import_target::family(db.program.known(file).language);
     let count = argument_count(site.args);
     let fits = |symbol: &SymbolRef| {
         let kind = db.program.symbol(*symbol).kind;
@@ -91,8 +91,7 @@ fn by_name_alone(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
         };
         is_kind
             && (kind.is_type() || overload::accepts(db, *symbol, count, site.spread))
-            && crate::resolve::units::import_target::family(db.program.known(symbol.file).language)
-                == family
+            && crate::units::import_target::family(db.program.known(symbol.file).language) == family
     };
     let all: Symbols = all.iter().copied().filter(fits).take(MAX_CANDIDATES + 1).collect();
     if all.is_empty() || all.len() > MAX_CANDIDATES {

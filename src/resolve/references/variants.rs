@@ -2,17 +2,17 @@
 //! repository may have one file for each machine, board or backend in parallel directories, and
 //! the build selects the included one.
 
-use crate::grammar::ModuleSystem;
-use crate::model::facts::{ScopeId, Site};
-use crate::model::graph::{FileId, Resolution, SymbolRef, Target};
-use crate::model::{Step, Verdict};
-use crate::resolve::db::Db;
-use crate::resolve::names::variants::are_variants;
-use crate::resolve::names::{conditions, linkage, namespaces, placement};
-use crate::resolve::references::exhaustiveness::one_of_several;
-use crate::resolve::references::outcome::{chosen, unresolved};
-use crate::resolve::units::bounds::MAX_CANDIDATES;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::names::variants::are_variants;
+use crate::names::{conditions, linkage, namespaces, placement};
+use crate::references::exhaustiveness::one_of_several;
+use crate::references::outcome::{chosen, unresolved};
+use crate::units::bounds::MAX_CANDIDATES;
+use crate::{Name, Symbols};
+use cograph_grammar::ModuleSystem;
+use cograph_model::facts::{ScopeId, Site};
+use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
+use cograph_model::{Step, Verdict};
 use std::rc::Rc;
 
 /// One symbol is the target, and so are several that are variants of one definition; others stay

@@ -1,14 +1,14 @@
 //! Keys of object literals and names of arguments: writes of the members of the value that is made.
 
-use crate::model::facts::{EXPECTED, Expr, ExprId, ScopeKind};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::model::{Step, SymbolKind};
-use crate::resolve::calls::call;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Ty, instance_of};
-use crate::resolve::members::{hierarchy, lookup};
-use crate::resolve::units::import_target::family;
-use crate::resolve::{Name, Symbols};
+use crate::calls::call;
+use crate::db::Db;
+use crate::db::ty::{Ty, instance_of};
+use crate::members::{hierarchy, lookup};
+use crate::units::import_target::family;
+use crate::{Name, Symbols};
+use cograph_model::facts::{EXPECTED, Expr, ExprId, ScopeKind};
+use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::{Step, SymbolKind};
 
 /// Meaning of a key.
 pub(super) enum Key {

@@ -1,18 +1,18 @@
 //! Results of operations on values: items, keys, parts, and the results of awaiting, unwrapping and
 //! entering; for builtin types from the manifest's type flow tables.
 
-use crate::grammar::{FlowKind, ImplicitUse};
-use crate::model::SymbolKind;
-use crate::model::facts::ExprId;
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::in_progress::{Computation, Operation};
-use crate::resolve::db::ty::{ARRAY, MAPPING, Ty, instance_of, no_types};
-use crate::resolve::members::prototypes::FUNCTION;
-use crate::resolve::members::type_flow::last_segment;
-use crate::resolve::members::{aliases, hierarchy, inherent, type_flow};
-use crate::resolve::types::generics;
-use crate::resolve::{Name, Wanted};
+use crate::db::Db;
+use crate::db::in_progress::{Computation, Operation};
+use crate::db::ty::{ARRAY, MAPPING, Ty, instance_of, no_types};
+use crate::members::prototypes::FUNCTION;
+use crate::members::type_flow::last_segment;
+use crate::members::{aliases, hierarchy, inherent, type_flow};
+use crate::types::generics;
+use crate::{Name, Wanted};
+use cograph_grammar::{FlowKind, ImplicitUse};
+use cograph_model::SymbolKind;
+use cograph_model::facts::ExprId;
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 /// Returns a generic type with arguments, or the type inside a transparent wrapper.
@@ -73,7 +73,7 @@ fn nothing(db: &Db, file: FileId) -> Ty {
 }
 
 /// Returns the item type of an iteration over a value.
-pub(in crate::resolve) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
+pub(crate) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
     match value {
         Ty::Tuple(parts) => Ty::union(parts.iter().cloned()),
         Ty::Union(parts) => parts.clone().each(|part| element(db, file, part)),
@@ -241,12 +241,7 @@ fn part_in_table(db: &Db, file: FileId, value: &Ty, position: usize) -> Option<T
 }
 
 /// Returns the type of a member of a builtin value, from its type flow table.
-pub(in crate::resolve) fn outside_member(
-    db: &Db,
-    object: &Ty,
-    name: Name,
-    qualified: &Rc<str>,
-) -> Ty {
+pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
     if let Some(result) = inherent::outside_member_of(db, object, name) {
         return if db.wanted.get() == Some(Wanted::Others) { result } else { Ty::function(result) };
     }

@@ -1,25 +1,19 @@
 //! Type of a callee, where callables have a namespace of their own or share a name with a module.
 
-use crate::grammar::ImplicitUse;
-use crate::model::Step;
-use crate::model::facts::{Expr, ExprId, Run, ScopeId, flags};
-use crate::model::graph::FileId;
-use crate::resolve::Name;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Member, Ty};
-use crate::resolve::members::{hierarchy, lookup, receiver, type_flow};
-use crate::resolve::names::namespaces;
-use crate::resolve::types::symbol_types;
+use crate::Name;
+use crate::db::Db;
+use crate::db::ty::{Entity, Member, Ty};
+use crate::members::{hierarchy, lookup, receiver, type_flow};
+use crate::names::namespaces;
+use crate::types::symbol_types;
+use cograph_grammar::ImplicitUse;
+use cograph_model::Step;
+use cograph_model::facts::{Expr, ExprId, Run, ScopeId, flags};
+use cograph_model::graph::FileId;
 use std::rc::Rc;
 
 /// Returns the type of a callee.
-pub(in crate::resolve) fn callee_ty(
-    db: &Db,
-    file: FileId,
-    callee: ExprId,
-    args: &[Ty],
-    written: Run,
-) -> Ty {
+pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: &[Ty], written: Run) -> Ty {
     let unit = db.program.known(file);
     let rules = &unit.language.manifest.resolution;
     if !rules.separate_callables {
@@ -73,7 +67,7 @@ pub(in crate::resolve) fn callee_ty(
 
 /// Looks up a called name: where closures have receivers, the innermost meaning that accepts the
 /// arguments.
-pub(in crate::resolve) fn called(
+pub(crate) fn called(
     db: &Db,
     file: FileId,
     (name, scope, at): (Name, ScopeId, u32),
@@ -95,7 +89,7 @@ pub(super) fn implicit_outside(db: &Db, file: FileId, name: Name, scope: ScopeId
 }
 
 /// Returns the qualified name of such a member.
-pub(in crate::resolve) fn implicit_outside_name(
+pub(crate) fn implicit_outside_name(
     db: &Db,
     file: FileId,
     name: Name,
@@ -134,7 +128,7 @@ fn member_of_receiver(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Ty {
 
 /// Returns the type whose instance a call of the member for that makes: of a type as the receiver,
 /// or of the implicit one.
-pub(in crate::resolve) fn made_by(db: &Db, file: FileId, callee: ExprId) -> Option<Ty> {
+pub(crate) fn made_by(db: &Db, file: FileId, callee: ExprId) -> Option<Ty> {
     let unit = db.program.known(file);
     let maker = unit.language.manifest.names.member_behind(ImplicitUse::Make)?;
     let is_maker = |name| unit.text(name) == maker;

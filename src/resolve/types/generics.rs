@@ -1,14 +1,14 @@
 //! Generic parameters of types, declared in the header or as type variables in the bases, and their
 //! substitution.
 
-use crate::grammar::ModuleSystem;
-use crate::model::facts::{BindingId, Expr, ExprId, Run};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Parameter, Ty, TyList};
-use crate::resolve::members::type_flow::last_segment;
-use crate::resolve::members::{hierarchy, prototypes};
+use crate::Symbols;
+use crate::db::Db;
+use crate::db::ty::{Parameter, Ty, TyList};
+use crate::members::type_flow::last_segment;
+use crate::members::{hierarchy, prototypes};
+use cograph_grammar::ModuleSystem;
+use cograph_model::facts::{BindingId, Expr, ExprId, Run};
+use cograph_model::graph::{FileId, SymbolRef};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -16,7 +16,7 @@ use std::rc::Rc;
 const MAX_APPLIED: usize = 64;
 
 /// Returns the substitution of a type's parameters by arguments.
-pub(in crate::resolve) fn arguments_of(
+pub(crate) fn arguments_of(
     db: &Db,
     symbol: SymbolRef,
     args: &TyList,
@@ -33,7 +33,7 @@ pub(in crate::resolve) fn arguments_of(
 }
 
 /// Substitutes the parameters of the receiver's type in a type by the receiver's arguments.
-pub(in crate::resolve) fn substituted(db: &Db, ty: Ty, receiver: Option<&Ty>) -> Ty {
+pub(crate) fn substituted(db: &Db, ty: Ty, receiver: Option<&Ty>) -> Ty {
     let base = match receiver {
         Some(Ty::Members(file, scope)) => prototypes::base_of_unnamed(db, *file, *scope),
         _ => None,
@@ -72,10 +72,7 @@ pub(in crate::resolve) fn substituted(db: &Db, ty: Ty, receiver: Option<&Ty>) ->
 }
 
 /// Returns the parameters of a type with their positions.
-pub(in crate::resolve) fn parameters_of_type(
-    db: &Db,
-    symbol: SymbolRef,
-) -> Rc<[(Parameter, usize)]> {
+pub(crate) fn parameters_of_type(db: &Db, symbol: SymbolRef) -> Rc<[(Parameter, usize)]> {
     if let Some(known) = db.generic.get(&symbol) {
         return known;
     }
@@ -140,12 +137,7 @@ fn variables_in_bases(db: &Db, symbol: SymbolRef) -> Vec<Parameter> {
 
 /// Returns the types among symbols of one name that have as many type parameters as a reference has
 /// arguments, and of the parts of one type the first.
-pub(in crate::resolve) fn of_arity(
-    db: &Db,
-    file: FileId,
-    target: ExprId,
-    symbols: Symbols,
-) -> Symbols {
+pub(crate) fn of_arity(db: &Db, file: FileId, target: ExprId, symbols: Symbols) -> Symbols {
     let is_type = |symbol: &SymbolRef| db.program.symbol(*symbol).kind.is_type();
     let of_packages = |symbol: &SymbolRef| {
         let modules = &db.program.known(symbol.file).language.manifest.modules;
@@ -166,7 +158,7 @@ pub(in crate::resolve) fn of_arity(
 }
 
 /// Returns the number of type arguments that a reference has.
-pub(in crate::resolve) fn type_arguments(db: &Db, file: FileId, target: ExprId) -> usize {
+pub(crate) fn type_arguments(db: &Db, file: FileId, target: ExprId) -> usize {
     let exprs = &db.program.known(file).facts.exprs;
     let after = target.get().map_or(&[][..], |position| &exprs[position + 1..]);
     // The application follows the arguments, which follow the name.
@@ -182,7 +174,7 @@ pub(in crate::resolve) fn type_arguments(db: &Db, file: FileId, target: ExprId) 
 
 /// Returns the result of a call: type parameters of the callee that neither its arguments nor a
 /// bound decide are unknown.
-pub(in crate::resolve) fn inferred(db: &Db, callee: &Ty, result: Ty) -> Ty {
+pub(crate) fn inferred(db: &Db, callee: &Ty, result: Ty) -> Ty {
     let Ty::Callable(symbols, _) = callee else { return result };
     let is_own = |file: FileId, binding: BindingId| {
         let own = |symbol: &SymbolRef| {
@@ -203,11 +195,7 @@ pub(in crate::resolve) fn inferred(db: &Db, callee: &Ty, result: Ty) -> Ty {
 }
 
 /// Splits a callee into the callee itself and the type arguments of the call.
-pub(in crate::resolve) fn unapplied(
-    db: &Db,
-    file: FileId,
-    callee: ExprId,
-) -> (ExprId, Option<Run>) {
+pub(crate) fn unapplied(db: &Db, file: FileId, callee: ExprId) -> (ExprId, Option<Run>) {
     let unit = db.program.known(file);
     let is_read = unit.language.manifest.resolution.type_arguments;
     match callee.get().map(|position| unit.facts.exprs[position]) {
@@ -218,7 +206,7 @@ pub(in crate::resolve) fn unapplied(
 
 /// Returns the callables that have as many type parameters as a call has type arguments; all if
 /// none has or the call has none.
-pub(in crate::resolve) fn with_parameters(db: &Db, symbols: &Symbols, count: usize) -> Symbols {
+pub(crate) fn with_parameters(db: &Db, symbols: &Symbols, count: usize) -> Symbols {
     let fits = |symbol: &SymbolRef| db.program.symbol(*symbol).type_params.len as usize == count;
     if count == 0 || symbols.len() < 2 || !symbols.iter().any(fits) {
         return symbols.clone();
@@ -227,7 +215,7 @@ pub(in crate::resolve) fn with_parameters(db: &Db, symbols: &Symbols, count: usi
 }
 
 /// Returns a callee with the type arguments of its call, and the substitution of its parameters.
-pub(in crate::resolve) fn with_arguments(
+pub(crate) fn with_arguments(
     db: &Db,
     callee: Ty,
     args: Vec<Ty>,

@@ -1,22 +1,22 @@
 //! Type inference for expressions. Values and types share one expression language: `ty` evaluates
 //! an expression as a value, `type_of` as a type.
 
-use crate::grammar::ModuleSystem;
-use crate::model::Step;
-use crate::model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
-use crate::model::graph::FileId;
-use crate::resolve::Name;
-use crate::resolve::db::Db;
-use crate::resolve::db::in_progress::Computation;
-use crate::resolve::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
-use crate::resolve::members::{aliases, hierarchy, prototypes, receiver, type_flow};
-use crate::resolve::names::namespaces;
-use crate::resolve::types::{builtin_types, callee, generics, lists, operators, symbol_types};
-use crate::resolve::units::space::Space;
+use crate::Name;
+use crate::db::Db;
+use crate::db::in_progress::Computation;
+use crate::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
+use crate::members::{aliases, hierarchy, prototypes, receiver, type_flow};
+use crate::names::namespaces;
+use crate::types::{builtin_types, callee, generics, lists, operators, symbol_types};
+use crate::units::space::Space;
+use cograph_grammar::ModuleSystem;
+use cograph_model::Step;
+use cograph_model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
+use cograph_model::graph::FileId;
 use std::rc::Rc;
 
 /// Returns the type of an expression's value.
-pub(in crate::resolve) fn ty(db: &Db, file: FileId, expr: ExprId) -> Ty {
+pub(crate) fn ty(db: &Db, file: FileId, expr: ExprId) -> Ty {
     let Some(position) = expr.get() else { return Ty::Unknown };
     if let Some(known) = db.types.get(file, expr) {
         return known;
@@ -213,7 +213,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
 }
 
 /// Returns the type that an expression in type position names, as a type.
-pub(in crate::resolve) fn type_of(db: &Db, file: FileId, expr: ExprId) -> Ty {
+pub(crate) fn type_of(db: &Db, file: FileId, expr: ExprId) -> Ty {
     let Some(position) = expr.get() else { return Ty::Unknown };
     if db.is_too_deep() || !db.budget.take(1) {
         return Ty::Unknown;
@@ -377,7 +377,7 @@ fn outside_path(db: &Db, file: FileId, path: ExprId, object: &Ty) -> Option<Ty> 
 }
 
 /// Returns an instance of the type that an expression names.
-pub(in crate::resolve) fn instance_of_expr(db: &Db, file: FileId, expr: ExprId) -> Ty {
+pub(crate) fn instance_of_expr(db: &Db, file: FileId, expr: ExprId) -> Ty {
     let ty = type_of(db, file, expr);
     let written = expr.get().map(|position| db.program.known(file).facts.exprs[position]);
     match (written, &ty) {

@@ -1,11 +1,11 @@
 //! Types of lists of expressions: parts of a value, and arguments of a call.
 
-use crate::model::facts::{ExprId, Run};
-use crate::model::graph::FileId;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
+use crate::db::Db;
+use crate::db::ty::Ty;
+use cograph_model::facts::{ExprId, Run};
+use cograph_model::graph::FileId;
 
-pub(in crate::resolve) fn argument_types(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
+pub(crate) fn argument_types(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
     let items: &[ExprId] = &db.program.known(file).facts.lists[args.range()];
     items.iter().map(|item| db.ty(file, *item)).collect()
 }

@@ -1,11 +1,11 @@
 //! Result types of operators, in languages with conversion rules between operand types.
 
-use crate::grammar::Conversions;
-use crate::model::facts::{Expr, ExprId, Run};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Ty;
-use crate::resolve::members::lookup;
+use crate::db::Db;
+use crate::db::ty::Ty;
+use crate::members::lookup;
+use cograph_grammar::Conversions;
+use cograph_model::facts::{Expr, ExprId, Run};
+use cograph_model::graph::{FileId, SymbolRef};
 
 /// Returns the type of an operator expression; `None` if `callee` is no operator or the
 /// language has no rules for it.

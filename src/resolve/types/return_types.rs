@@ -1,16 +1,16 @@
 //! Return types of callables, declared or inferred from returned values, for a receiver and
 //! arguments.
 
-use crate::model::SymbolKind;
-use crate::model::facts::{
+use crate::Symbols;
+use crate::db::Db;
+use crate::db::ty::{Ty, instance_of, unify};
+use crate::members::{hierarchy, inherent};
+use crate::types::{generics, lists};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{
     BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags,
 };
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Ty, instance_of, unify};
-use crate::resolve::members::{hierarchy, inherent};
-use crate::resolve::types::{generics, lists};
+use cograph_model::graph::{FileId, SymbolRef};
 
 /// Returns the instance that decorators substitute for a callable, if they return a type of the
 /// repository.
@@ -67,12 +67,7 @@ pub(super) fn container_instance(db: &Db, symbol: SymbolRef, receiver: Option<&T
 }
 
 /// Returns the result of one callable for a receiver and arguments.
-pub(in crate::resolve) fn return_ty(
-    db: &Db,
-    symbol: SymbolRef,
-    receiver: Option<&Ty>,
-    args: &[Ty],
-) -> Ty {
+pub(crate) fn return_ty(db: &Db, symbol: SymbolRef, receiver: Option<&Ty>, args: &[Ty]) -> Ty {
     let entry = db.program.symbol(symbol);
     if matches!(entry.kind, SymbolKind::Constructor | SymbolKind::Variant) {
         return container_instance(db, symbol, receiver);
@@ -199,7 +194,7 @@ fn as_function(db: &Db, value: &Ty) -> Ty {
 }
 
 /// Returns the result type of a closure.
-pub(in crate::resolve) fn lambda_result(db: &Db, file: FileId, scope: ScopeId) -> Ty {
+pub(crate) fn lambda_result(db: &Db, file: FileId, scope: ScopeId) -> Ty {
     let symbol = db.program.known(file).scope_symbol(scope);
     match symbol.get() {
         Some(_) => return_ty(db, SymbolRef { file, symbol: LocalSymbol(symbol.0) }, None, &[]),
@@ -231,12 +226,7 @@ fn names_a_type(ty: &Ty) -> bool {
 }
 
 /// Returns the union of the results of callables.
-pub(in crate::resolve) fn result_of(
-    db: &Db,
-    symbols: &Symbols,
-    receiver: Option<&Ty>,
-    args: &[Ty],
-) -> Ty {
+pub(crate) fn result_of(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, args: &[Ty]) -> Ty {
     let results: Vec<Ty> =
         symbols.iter().map(|symbol| return_ty(db, *symbol, receiver, args)).collect();
     Ty::union(results)

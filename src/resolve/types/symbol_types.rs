@@ -1,15 +1,15 @@
 //! Types of entities: symbols, bindings, and members read through a receiver.
 
-use crate::grammar::{CallMeaning, FlowKind, ImplicitUse};
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingId, BindingKind, Expr, ExprId, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::{Entity, Member, Ty, no_types};
-use crate::resolve::members::{aliases, hierarchy, inherent, lookup, type_flow};
-use crate::resolve::names::{assignments, definition, variants};
-use crate::resolve::types::{builtin_types, generics, lists, return_types};
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::{Entity, Member, Ty, no_types};
+use crate::members::{aliases, hierarchy, inherent, lookup, type_flow};
+use crate::names::{assignments, definition, variants};
+use crate::types::{builtin_types, generics, lists, return_types};
+use crate::{Name, Symbols};
+use cograph_grammar::{CallMeaning, FlowKind, ImplicitUse};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
 /// Returns the named fields of a variant, where an expression in type position names one
@@ -56,7 +56,7 @@ pub(super) fn associated_here(db: &Db, file: FileId, object: ExprId, name: Name)
 }
 
 /// Returns the type of an entity.
-pub(in crate::resolve) fn entity_ty(db: &Db, entity: &Entity, as_type: bool) -> Ty {
+pub(crate) fn entity_ty(db: &Db, entity: &Entity, as_type: bool) -> Ty {
     match entity {
         Entity::Symbols(symbols) => symbols_ty(db, symbols, as_type, None),
         Entity::Module(module) => Ty::Module(*module),
@@ -108,12 +108,7 @@ fn parameter_of_owner(db: &Db, file: FileId, id: BindingId) -> Option<Ty> {
 }
 
 /// Returns the type of a reference to symbols of one name, with or without a receiver.
-pub(in crate::resolve) fn symbols_ty(
-    db: &Db,
-    symbols: &Symbols,
-    as_type: bool,
-    receiver: Option<&Ty>,
-) -> Ty {
+pub(crate) fn symbols_ty(db: &Db, symbols: &Symbols, as_type: bool, receiver: Option<&Ty>) -> Ty {
     let program = db.program;
     let kind = |symbol: &SymbolRef| program.symbol(*symbol).kind;
     if variants::are_modules(db, symbols) {
@@ -225,7 +220,7 @@ fn is_enum_value(db: &Db, symbol: SymbolRef) -> bool {
     let container = SymbolRef { file: symbol.file, symbol: entry.container };
     db.program.symbol(container).inner == entry.scope
         && hierarchy::hierarchy(db, container).outside.iter().any(|base| {
-            bases.iter().any(|name| name == crate::resolve::members::type_flow::last_segment(base))
+            bases.iter().any(|name| name == crate::members::type_flow::last_segment(base))
         })
 }
 
@@ -270,7 +265,7 @@ fn states_nothing(db: &Db, file: FileId, stated: &Ty) -> bool {
 }
 
 /// Returns the type of a member of a value.
-pub(in crate::resolve) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
+pub(crate) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
     if let Ty::Union(parts) = object {
         let parts = parts.clone();
         return parts.each(|part| member_ty(db, part, name));

@@ -1,7 +1,7 @@
 //! Interface to stored facts and posting lists, which are read on demand.
 
-use crate::model::facts::{FileFacts, Symbol, flags};
-use crate::resolve::units::partition::Shared;
+use crate::units::partition::Shared;
+use cograph_model::facts::{FileFacts, Symbol, flags};
 use std::fmt::Debug;
 
 /// Entry of a posting list.
@@ -40,7 +40,7 @@ impl PostingFlags {
     }
 
     /// Flags of a symbol with these facts.
-    pub(in crate::resolve) fn of(symbol: &Symbol) -> Self {
+    pub(crate) fn of(symbol: &Symbol) -> Self {
         Self {
             is_declared: symbol.flags & flags::DECLARATION != 0,
             is_exported: symbol.flags & flags::EXPORTED != 0,

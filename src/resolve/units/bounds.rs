@@ -2,16 +2,16 @@
 //! paths, types that double with every line, and unbounded chains; each bound is a constant, so
 //! that an incremental update and a full build stop at the same point.
 
-use crate::model::facts::FileFacts;
+use cograph_model::facts::FileFacts;
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// Maximum number of candidates of an ambiguous reference; with more the reference stays
 /// unresolved.
-pub(in crate::resolve) const MAX_CANDIDATES: usize = 12;
+pub(crate) const MAX_CANDIDATES: usize = 12;
 
 /// Maximum depth of nested expressions; the type of a deeper one is unknown.
-pub(in crate::resolve) const MAX_DEPTH: u32 = 80;
+pub(crate) const MAX_DEPTH: u32 = 80;
 
 /// Steps of the resolution of a file: a base, and a number for each fact. The files of Django take
 /// one step for a fact at most, and no file of the Linux kernel exceeds the limit.
@@ -19,7 +19,7 @@ const BASE_STEPS: u64 = 500_000;
 const STEPS_PER_FACT: u64 = 20;
 
 /// Maximum number of a type and its bases, nearest first; further ones are ignored.
-pub(in crate::resolve) const MAX_BASES: usize = 200;
+pub(crate) const MAX_BASES: usize = 200;
 
 /// Maximum length of an external qualified name in bytes. Calls on results of calls would grow it;
 /// longer names end with `ELLIPSIS`.
@@ -28,33 +28,33 @@ const ELLIPSIS: &str = "…";
 
 /// Step budget of the file being resolved.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Budget {
+pub(crate) struct Budget {
     left: Cell<u64>,
 }
 
 impl Budget {
     /// Resets the budget for a file with these facts.
-    pub(in crate::resolve) fn begin(&self, facts: &FileFacts) {
+    pub(crate) fn begin(&self, facts: &FileFacts) {
         let count =
             facts.exprs.len() + facts.symbols.len() + facts.sites.len() + facts.imports.len();
         self.left.set(BASE_STEPS + STEPS_PER_FACT * count as u64);
     }
 
     /// Takes steps. False if none are left: the result of the caller is then unknown.
-    pub(in crate::resolve) fn take(&self, steps: usize) -> bool {
+    pub(crate) fn take(&self, steps: usize) -> bool {
         let left = self.left.get().saturating_sub(steps as u64);
         self.left.set(left);
         left > 0
     }
 
     /// True if no steps are left.
-    pub(in crate::resolve) fn is_spent(&self) -> bool {
+    pub(crate) fn is_spent(&self) -> bool {
         self.left.get() == 0
     }
 }
 
 /// Appends to an external qualified name, with a separator.
-pub(in crate::resolve) fn qualified(outer: &Rc<str>, between: &str, more: &str) -> Rc<str> {
+pub(crate) fn qualified(outer: &Rc<str>, between: &str, more: &str) -> Rc<str> {
     match outer.len() + between.len() + more.len() {
         0..=MAX_NAME_BYTES if !outer.ends_with(ELLIPSIS) => {
             Rc::from([outer, between, more].concat())

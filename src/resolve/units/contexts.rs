@@ -1,12 +1,12 @@
 //! Syntactic contexts of closures and objects, from which their types can be inferred.
 
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, ExprId, FileFacts, NameId, ScopeId, ScopeKind};
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingKind, Expr, ExprId, FileFacts, NameId, ScopeId, ScopeKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Returns the closures that a value may be.
-pub(in crate::resolve) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec<[ScopeId; 1]> {
+pub(crate) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec<[ScopeId; 1]> {
     match value.get().map(|value| facts.exprs[value]) {
         Some(Expr::Lambda(scope)) => smallvec::smallvec![scope],
         Some(Expr::Argument(value, _)) => closures(facts, value),
@@ -40,7 +40,7 @@ const MAX_LISTS: u32 = 4;
 
 /// Context of a closure or an object that may determine its type.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::resolve) enum Context {
+pub(crate) enum Context {
     /// Argument of a call, by its position.
     Argument(ExprId, usize),
     /// Value of something with a declared type.
@@ -50,7 +50,7 @@ pub(in crate::resolve) enum Context {
 }
 
 /// Returns the contexts of all closures and objects, with the number of lists around each.
-pub(in crate::resolve) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, (Context, u32)> {
+pub(crate) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, (Context, u32)> {
     let mut contexts = FxHashMap::default();
     let in_object = |scope: ScopeId| {
         let Some(scope) = scope.get().map(|position| &facts.scopes[position]) else { return false };

@@ -5,15 +5,15 @@
 //! resolution; a changed answer is never missed. Files are identified by their keys in the store,
 //! so that a footprint is valid in every process and after files are added or removed.
 
-use crate::model::graph::FileId;
-use crate::model::packed;
-use crate::resolve::units::space::Space;
+use crate::units::space::Space;
+use cograph_model::graph::FileId;
+use cograph_model::packed;
 use rustc_hash::FxHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Lookup in the whole program, as a hash that is the same in every process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(in crate::resolve) struct Question(pub(in crate::resolve) u64);
+pub(crate) struct Question(pub(crate) u64);
 
 impl Question {
     fn of(topic: u64, text: &str) -> Self {
@@ -21,83 +21,83 @@ impl Question {
     }
 
     /// Members with a name.
-    pub(in crate::resolve) fn members(name: &str) -> Self {
+    pub(crate) fn members(name: &str) -> Self {
         Self::of(1, name)
     }
 
     /// Macros with a name.
-    pub(in crate::resolve) fn macros(name: &str) -> Self {
+    pub(crate) fn macros(name: &str) -> Self {
         Self::of(2, name)
     }
 
     /// Interfaces whose lookup key is a method of this name.
-    pub(in crate::resolve) fn interfaces(name: &str) -> Self {
+    pub(crate) fn interfaces(name: &str) -> Self {
         Self::of(3, name)
     }
 
     /// Extension members of an external type.
-    pub(in crate::resolve) fn external_extensions(ty: &str) -> Self {
+    pub(crate) fn external_extensions(ty: &str) -> Self {
         Self::of(4, ty)
     }
 
     /// Package that a word refers to.
-    pub(in crate::resolve) fn declared(word: &str) -> Self {
+    pub(crate) fn declared(word: &str) -> Self {
         Self::of(5, word)
     }
 
     /// Child module of a name.
-    pub(in crate::resolve) fn child(name: &str) -> Self {
+    pub(crate) fn child(name: &str) -> Self {
         Self::of(6, name)
     }
 
     /// Files that an include of this name may refer to.
-    pub(in crate::resolve) fn included(name: &str) -> Self {
+    pub(crate) fn included(name: &str) -> Self {
         Self::of(7, name)
     }
 
     /// Callables and top-level types with a name, in languages where a name alone makes candidates.
-    pub(in crate::resolve) fn alone(name: &str) -> Self {
+    pub(crate) fn alone(name: &str) -> Self {
         Self::of(9, name)
     }
 
     /// Top-level bindings of a name in other files.
-    pub(in crate::resolve) fn bound(name: &str) -> Self {
+    pub(crate) fn bound(name: &str) -> Self {
         Self::of(8, name)
     }
 
     /// Files of a package.
-    pub(in crate::resolve) fn package(identity: u64) -> Self {
+    pub(crate) fn package(identity: u64) -> Self {
         Self(identity ^ 0x5bd1_e995_9e37_79b9)
     }
 
     /// Top-level bindings of a name in the files of a package.
-    pub(in crate::resolve) fn member_of_package(identity: u64, name: &str) -> Self {
+    pub(crate) fn member_of_package(identity: u64, name: &str) -> Self {
         Self::of(identity, name)
     }
 
     /// Nesting of namespaces, and the namespaces that each one imports.
-    pub(in crate::resolve) const SPACES: Self = Self(0x73e5_ab0c_51ac_e500);
+    pub(crate) const SPACES: Self = Self(0x73e5_ab0c_51ac_e500);
 
     /// Directories that are alternatives of each other.
-    pub(in crate::resolve) const ALTERNATIVES: Self = Self(0x1d3f_90b7_5ac2_44e1);
+    pub(crate) const ALTERNATIVES: Self = Self(0x1d3f_90b7_5ac2_44e1);
 
     /// Members of a namespace with a name.
-    pub(in crate::resolve) fn space(space: Space, name: &str) -> Self {
+    pub(crate) fn space(space: Space, name: &str) -> Self {
         Self::of(space.0, name)
     }
 
     /// Declarations that open a type.
-    pub(in crate::resolve) fn opened(space: Space) -> Self {
+    pub(crate) fn opened(space: Space) -> Self {
         Self::of(space.0, "")
     }
 
     /// Types with a base of this name.
-    pub(in crate::resolve) fn derived(name: &str) -> Self {
+    pub(crate) fn derived(name: &str) -> Self {
         Self::of(10, name)
     }
 
     /// Fields with a name.
-    pub(in crate::resolve) fn fields(name: &str) -> Self {
+    pub(crate) fn fields(name: &str) -> Self {
         Self::of(11, name)
     }
 
@@ -118,25 +118,25 @@ pub struct Asked {
 
 /// Footprint under construction: optimized for insertion.
 #[derive(Default, Debug)]
-pub(in crate::resolve) struct FootprintBuilder {
+pub(crate) struct FootprintBuilder {
     /// Files whose facts were read.
-    pub(in crate::resolve) facts: FileSet,
+    pub(crate) facts: FileSet,
     /// Files whose import targets, package or libraries were read.
-    pub(in crate::resolve) links: FileSet,
+    pub(crate) links: FileSet,
     /// Files with symbols whose extensions by other files were read.
-    pub(in crate::resolve) given: FileSet,
+    pub(crate) given: FileSet,
     /// Files whose import closure was read.
-    pub(in crate::resolve) reach: FileSet,
-    pub(in crate::resolve) questions: FxHashSet<u32>,
+    pub(crate) reach: FileSet,
+    pub(crate) questions: FxHashSet<u32>,
 }
 
 impl FootprintBuilder {
-    pub(in crate::resolve) fn ask(&mut self, question: Question) {
+    pub(crate) fn ask(&mut self, question: Question) {
         self.questions.insert(question.short());
     }
 
     /// Converts to a footprint; `keys` has the key of each file.
-    pub(in crate::resolve) fn build(self, keys: &[u32]) -> Asked {
+    pub(crate) fn build(self, keys: &[u32]) -> Asked {
         let (mut numbers, mut ends) = (Vec::new(), [0; 4]);
         for (files, end) in
             [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends)
@@ -216,11 +216,11 @@ fn has_hash(hashes: &[u32], wanted: u32) -> bool {
 
 /// Answers that differ after a change. Files are identified by keys.
 #[derive(Default, Debug)]
-pub(in crate::resolve) struct Altered {
-    pub(in crate::resolve) facts: FileSet,
-    pub(in crate::resolve) links: FileSet,
-    pub(in crate::resolve) given: FileSet,
-    pub(in crate::resolve) reach: FileSet,
+pub(crate) struct Altered {
+    pub(crate) facts: FileSet,
+    pub(crate) links: FileSet,
+    pub(crate) given: FileSet,
+    pub(crate) reach: FileSet,
     questions: FxHashSet<u32>,
     /// Files of which only some functions differ, with their names: invalidates footprints with
     /// both the file and a name.
@@ -228,21 +228,17 @@ pub(in crate::resolve) struct Altered {
 }
 
 impl Altered {
-    pub(in crate::resolve) fn question(&mut self, question: Question) {
+    pub(crate) fn question(&mut self, question: Question) {
         self.questions.insert(question.short());
     }
 
     /// Adds the functions of a file that differ, by name.
-    pub(in crate::resolve) fn functions<'n>(
-        &mut self,
-        key: u32,
-        names: impl Iterator<Item = &'n str>,
-    ) {
+    pub(crate) fn functions<'n>(&mut self, key: u32, names: impl Iterator<Item = &'n str>) {
         self.functions.push((key, names.map(|name| Question::bound(name).short()).collect()));
     }
 
     /// True if one of the recorded questions, or of those about functions, has a different answer.
-    pub(in crate::resolve) fn has_question(&self, asking: &FootprintBuilder) -> bool {
+    pub(crate) fn has_question(&self, asking: &FootprintBuilder) -> bool {
         let is_altered = |hash: &u32| {
             self.questions.contains(hash)
                 || self.functions.iter().any(|(_, names)| names.contains(hash))
@@ -251,7 +247,7 @@ impl Altered {
     }
 
     /// True if the change invalidates a footprint.
-    pub(in crate::resolve) fn invalidates(&self, asked: &Asked) -> bool {
+    pub(crate) fn invalidates(&self, asked: &Asked) -> bool {
         if asked.unknown {
             return true;
         }
@@ -282,10 +278,10 @@ fn has_any(hashes: &[u32], some: &FxHashSet<u32>) -> bool {
 
 /// Set of files: bitset.
 #[derive(Clone, Default, Debug)]
-pub(in crate::resolve) struct FileSet(Vec<u64>);
+pub(crate) struct FileSet(Vec<u64>);
 
 impl FileSet {
-    pub(in crate::resolve) fn insert(&mut self, file: FileId) {
+    pub(crate) fn insert(&mut self, file: FileId) {
         let (word, bit) = (file.0 as usize / 64, file.0 % 64);
         if word >= self.0.len() {
             self.0.resize(word + 1, 0);
@@ -293,17 +289,17 @@ impl FileSet {
         self.0[word] |= 1 << bit;
     }
 
-    pub(in crate::resolve) fn contains(&self, file: FileId) -> bool {
+    pub(crate) fn contains(&self, file: FileId) -> bool {
         self.0.get(file.0 as usize / 64).is_some_and(|word| word & (1 << (file.0 % 64)) != 0)
     }
 
     /// True if the set is empty.
-    pub(in crate::resolve) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|word| *word == 0)
     }
 
     /// Adds the files of another set.
-    pub(in crate::resolve) fn join(&mut self, others: &SparseFileSet) {
+    pub(crate) fn join(&mut self, others: &SparseFileSet) {
         let end = others.0.last().map_or(0, |(word, _)| *word as usize + 1);
         if end > self.0.len() {
             self.0.resize(end, 0);
@@ -313,7 +309,7 @@ impl FileSet {
         }
     }
 
-    pub(in crate::resolve) fn iter(&self) -> impl Iterator<Item = FileId> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = FileId> + '_ {
         // Sparse sets: words without a bit are skipped, and only set bits are visited.
         let words = (0_u32..).zip(&self.0).filter(|(_, bits)| **bits != 0);
         words.flat_map(|(word, &bits)| {
@@ -329,10 +325,10 @@ impl FileSet {
 
 /// Memoized set of files: the non-zero words of a bitset.
 #[derive(Debug)]
-pub(in crate::resolve) struct SparseFileSet(Box<[(u32, u64)]>);
+pub(crate) struct SparseFileSet(Box<[(u32, u64)]>);
 
 impl SparseFileSet {
-    pub(in crate::resolve) fn of(files: &FileSet) -> Self {
+    pub(crate) fn of(files: &FileSet) -> Self {
         Self((0_u32..).zip(files.0.iter().copied()).filter(|(_, bits)| *bits != 0).collect())
     }
 }

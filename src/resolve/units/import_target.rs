@@ -1,13 +1,13 @@
 //! Targets of imports: modules of the repository and external names. Plain data.
 
-use crate::grammar::Language;
-use crate::model::graph::FileId;
-use crate::resolve::Name;
+use crate::Name;
+use cograph_grammar::Language;
+use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
 
 /// Module: a file, or a package without a file of its own or with several.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(in crate::resolve) enum Module {
+pub(crate) enum Module {
     File(FileId),
     /// Position in the table of packages.
     Package(u32),
@@ -17,7 +17,7 @@ pub(in crate::resolve) enum Module {
 
 /// Target of an import.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::resolve) enum ImportTarget {
+pub(crate) enum ImportTarget {
     /// External: the name of the module.
     External(Box<str>),
     /// Module, and a path of names within it. `others`: files of which a build may take one in
@@ -27,40 +27,40 @@ pub(in crate::resolve) enum ImportTarget {
 
 /// Imports that a file sees as one of a project.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Seen {
+pub(crate) struct Seen {
     /// Modules whose members are visible.
-    pub(in crate::resolve) wildcards: Vec<ImportTarget>,
+    pub(crate) wildcards: Vec<ImportTarget>,
     /// Modules by other names.
-    pub(in crate::resolve) aliases: FxHashMap<Name, ImportTarget>,
+    pub(crate) aliases: FxHashMap<Name, ImportTarget>,
     /// The same as written, in order.
-    pub(in crate::resolve) written: Vec<SharedImport>,
+    pub(crate) written: Vec<SharedImport>,
 }
 
 /// Import that all files of a project see: of the members of a module, or of a module by a name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::resolve) struct SharedImport {
-    pub(in crate::resolve) module: Box<str>,
+pub(crate) struct SharedImport {
+    pub(crate) module: Box<str>,
     /// Name of the module; empty for its members.
-    pub(in crate::resolve) alias: Box<str>,
+    pub(crate) alias: Box<str>,
 }
 
 impl ImportTarget {
-    pub(in crate::resolve) fn module(module: Module) -> Self {
+    pub(crate) fn module(module: Module) -> Self {
         ImportTarget::in_module(module, Box::default())
     }
 
     /// Creates the target at a path of names within a module.
-    pub(in crate::resolve) fn in_module(module: Module, path: Box<[Name]>) -> Self {
+    pub(crate) fn in_module(module: Module, path: Box<[Name]>) -> Self {
         ImportTarget::Path { module, path, others: Box::default() }
     }
 
     /// Returns the file that the target is, or that its path starts in.
-    pub(in crate::resolve) fn file(&self) -> Option<FileId> {
+    pub(crate) fn file(&self) -> Option<FileId> {
         self.files().next()
     }
 
     /// Returns the files that the target may be, or that its path may start in.
-    pub(in crate::resolve) fn files(&self) -> impl Iterator<Item = FileId> + '_ {
+    pub(crate) fn files(&self) -> impl Iterator<Item = FileId> + '_ {
         let (first, others): (_, &[FileId]) = match self {
             ImportTarget::Path { module: Module::File(file), others, .. } => (Some(*file), others),
             _ => (None, &[]),
@@ -69,7 +69,7 @@ impl ImportTarget {
     }
 
     /// Returns the module that the import with this number in a file means.
-    pub(in crate::resolve) fn meant(&self, file: FileId, import: usize) -> Option<Module> {
+    pub(crate) fn meant(&self, file: FileId, import: usize) -> Option<Module> {
         let ImportTarget::Path { module, others, .. } = self else { return None };
         let number = u32::try_from(import).ok().filter(|_| !others.is_empty());
         Some(number.map_or(*module, |import| Module::OneOf(file, import)))
@@ -77,6 +77,6 @@ impl ImportTarget {
 }
 
 /// Returns the language family: its languages resolve each other's modules.
-pub(in crate::resolve) fn family(language: &Language) -> &str {
+pub(crate) fn family(language: &Language) -> &str {
     language.manifest.family.as_deref().unwrap_or(language.name)
 }

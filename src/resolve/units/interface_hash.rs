@@ -4,26 +4,23 @@
 
 mod own;
 
-use crate::model::facts::{
+use crate::units::contexts::Context;
+use crate::units::scope_bindings::ByScope;
+use cograph_model::facts::{
     Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, GIVEN, NameId, Run, ScopeId,
     ScopeKind, Symbol,
 };
-use crate::resolve::units::contexts::Context;
-use crate::resolve::units::scope_bindings::ByScope;
 use own::{Own, last_byte, ranks};
 use rustc_hash::FxHashMap;
 
 /// Returns the interface hash of a file. `contexts` has the contexts of closures and objects.
-pub(in crate::resolve) fn of(
-    facts: &FileFacts,
-    contexts: &FxHashMap<ScopeId, (Context, u32)>,
-) -> u64 {
+pub(crate) fn of(facts: &FileFacts, contexts: &FxHashMap<ScopeId, (Context, u32)>) -> u64 {
     of_first(facts, facts.symbols.len(), contexts)
 }
 
 /// Returns the interface hash of a file without the symbols from this number on. Those left out are
 /// functions at the top level.
-pub(in crate::resolve) fn of_first(
+pub(crate) fn of_first(
     facts: &FileFacts,
     symbols: usize,
     contexts: &FxHashMap<ScopeId, (Context, u32)>,
@@ -34,21 +31,18 @@ pub(in crate::resolve) fn of_first(
 }
 
 /// Facts of a file that other files can reach, by position.
-pub(in crate::resolve) struct Reached {
-    pub(in crate::resolve) scopes: Vec<bool>,
-    pub(in crate::resolve) bindings: Vec<bool>,
-    pub(in crate::resolve) exprs: Vec<bool>,
-    pub(in crate::resolve) lists: Vec<bool>,
+pub(crate) struct Reached {
+    pub(crate) scopes: Vec<bool>,
+    pub(crate) bindings: Vec<bool>,
+    pub(crate) exprs: Vec<bool>,
+    pub(crate) lists: Vec<bool>,
     /// Interface hash after partitioning, when these facts come first.
-    pub(in crate::resolve) interface: u64,
+    pub(crate) interface: u64,
 }
 
 /// Computes the facts that other files can reach: the hashed ones, and with each binding all of its
 /// name in its scope.
-pub(in crate::resolve) fn reached(
-    facts: &FileFacts,
-    contexts: &FxHashMap<ScopeId, (Context, u32)>,
-) -> Reached {
+pub(crate) fn reached(facts: &FileFacts, contexts: &FxHashMap<ScopeId, (Context, u32)>) -> Reached {
     let mut reach = Reach::new(facts, facts.symbols.len(), contexts);
     reach.run();
     let own = reach.own();

@@ -1,7 +1,7 @@
 //! Interner of names: each distinct text of the repository has one number, in every table and on
 //! every thread.
 
-use crate::resolve::Name;
+use crate::Name;
 use hashbrown::HashTable;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxBuildHasher;
@@ -81,11 +81,11 @@ impl Names {
     }
 
     /// Number of names interned before any lookup.
-    pub(in crate::resolve) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    pub(in crate::resolve) fn text(&self, name: Name) -> &str {
+    pub(crate) fn text(&self, name: Name) -> &str {
         let place = name.0 as usize;
         if place < self.ends.len() {
             text_of(&self.texts, &self.ends, name)

@@ -2,15 +2,15 @@
 //! The rest is needed only to resolve the file itself, and can be dropped from memory and read
 //! again.
 
-use crate::model::LanguageId;
-use crate::model::facts::{DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
-use crate::resolve::Name;
-use crate::resolve::units::interface_hash::{self, Reached};
-use crate::resolve::units::prepared::Prepared;
-use crate::resolve::units::{
+use crate::Name;
+use crate::units::interface_hash::{self, Reached};
+use crate::units::prepared::Prepared;
+use crate::units::{
     contexts::contexts,
     unit::{First, UnitTable},
 };
+use cograph_model::LanguageId;
+use cograph_model::facts::{DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
 
 /// Extent of the exported part: number of facts of each table, from the first.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +103,7 @@ impl Shared {
         facts.problems = Vec::new();
         facts.words = DocumentTerms::default();
         facts.sites = Sites::default();
-        let language_data = crate::grammar::language(language);
+        let language_data = cograph_grammar::language(language);
         for symbol in &mut facts.symbols {
             symbol.doc = Box::default();
             symbol.signature = match language_data.tag_word(&symbol.signature) {

@@ -2,39 +2,39 @@
 
 use super::spaces::{Nesting, Spaces};
 use super::unit::{Unit, UnitTable};
-use crate::grammar::{self, Language};
-use crate::model::facts::{FileFacts, NameId};
-use crate::model::{LanguageId, SymbolKind};
-use crate::resolve::Name;
-use crate::resolve::units::import_target::SharedImport;
-use crate::resolve::units::interner::Names;
+use crate::Name;
+use crate::units::import_target::SharedImport;
+use crate::units::interner::Names;
+use cograph_grammar::{self as grammar, Language};
+use cograph_model::facts::{FileFacts, NameId};
+use cograph_model::{LanguageId, SymbolKind};
 use std::sync::Arc;
 
 /// Summary of a file that is known without reading its facts.
 #[derive(Clone, Debug)]
 pub struct Head {
-    pub(in crate::resolve) language: &'static Language,
+    pub(crate) language: &'static Language,
     /// Interface hash.
-    pub(in crate::resolve) interface: u64,
-    pub(in crate::resolve) package: Option<Box<str>>,
+    pub(crate) interface: u64,
+    pub(crate) package: Option<Box<str>>,
     /// True if the file extends types of other files, see `has_extensions`.
-    pub(in crate::resolve) extends_types: bool,
-    pub(in crate::resolve) nesting: Option<Arc<Nesting>>,
+    pub(crate) extends_types: bool,
+    pub(crate) nesting: Option<Arc<Nesting>>,
     /// Imports for all files of the project.
-    pub(in crate::resolve) everywhere: Arc<[SharedImport]>,
+    pub(crate) everywhere: Arc<[SharedImport]>,
 }
 
 /// Exported part of a file.
 #[derive(Debug)]
-pub(in crate::resolve) struct Content {
-    pub(in crate::resolve) facts: Arc<FileFacts>,
+pub(crate) struct Content {
+    pub(crate) facts: Arc<FileFacts>,
     language: &'static Language,
-    pub(in crate::resolve) table: UnitTable,
-    pub(in crate::resolve) spaces: Spaces,
+    pub(crate) table: UnitTable,
+    pub(crate) spaces: Spaces,
 }
 
 impl Content {
-    pub(in crate::resolve) fn unit<'t>(&'t self, texts: &'t Names) -> Unit<'t> {
+    pub(crate) fn unit<'t>(&'t self, texts: &'t Names) -> Unit<'t> {
         Unit {
             facts: &self.facts,
             language: self.language,
@@ -61,7 +61,7 @@ impl Prepared {
     }
 
     /// Prepares a file whose names are not interned.
-    pub(in crate::resolve) fn with(
+    pub(crate) fn with(
         facts: &FileFacts,
         language: LanguageId,
         table: impl FnOnce(&FileFacts) -> UnitTable,
@@ -80,7 +80,7 @@ impl Prepared {
     }
 
     /// Splits into the head and the content with these facts.
-    pub(in crate::resolve) fn into_parts(self, facts: Arc<FileFacts>) -> (Head, Content) {
+    pub(crate) fn into_parts(self, facts: Arc<FileFacts>) -> (Head, Content) {
         let Self { table, spaces, head } = self;
         let language = head.language;
         (head, Content { facts, language, table, spaces })

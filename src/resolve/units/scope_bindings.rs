@@ -1,13 +1,13 @@
 //! Bindings of a file grouped by scope, and within a scope sorted by name and position.
 
-use crate::model::facts::{BindingId, FileFacts, ScopeId};
+use cograph_model::facts::{BindingId, FileFacts, ScopeId};
 
 /// Number of bindings that are scanned before a binary search.
 const MAX_SCANNED: usize = 8;
 
 /// Bindings by scope, each with its name in a comparable form.
 #[derive(Debug)]
-pub(in crate::resolve) struct ByScope<N> {
+pub(crate) struct ByScope<N> {
     /// Bindings grouped by scope; those without a scope come last.
     bindings: Vec<(N, BindingId)>,
     /// Start of each scope's bindings, and the end of the last.
@@ -17,7 +17,7 @@ pub(in crate::resolve) struct ByScope<N> {
 impl<N: Copy + Ord> ByScope<N> {
     /// Groups the first bindings of a file, which are in its first scopes or in none; `name_of`
     /// returns the name of a binding, or `None` to leave it out.
-    pub(in crate::resolve) fn of(
+    pub(crate) fn of(
         facts: &FileFacts,
         scopes: usize,
         bindings: usize,
@@ -50,7 +50,7 @@ impl<N: Copy + Ord> ByScope<N> {
     }
 
     /// Returns the bindings of a scope, or those without one.
-    pub(in crate::resolve) fn of_scope(&self, scope: ScopeId) -> &[(N, BindingId)] {
+    pub(crate) fn of_scope(&self, scope: ScopeId) -> &[(N, BindingId)] {
         let place = scope.get().unwrap_or(self.starts.len() - 2);
         match self.starts.get(place..) {
             Some([start, end, ..]) => &self.bindings[*start as usize..*end as usize],
@@ -59,16 +59,12 @@ impl<N: Copy + Ord> ByScope<N> {
     }
 
     /// Returns the bindings of a name in a scope.
-    pub(in crate::resolve) fn of_name(&self, scope: ScopeId, name: N) -> &[(N, BindingId)] {
+    pub(crate) fn of_name(&self, scope: ScopeId, name: N) -> &[(N, BindingId)] {
         self.place_of_name(scope, name).1
     }
 
     /// Returns the bindings of a name in a scope and the index of the first.
-    pub(in crate::resolve) fn place_of_name(
-        &self,
-        scope: ScopeId,
-        name: N,
-    ) -> (usize, &[(N, BindingId)]) {
+    pub(crate) fn place_of_name(&self, scope: ScopeId, name: N) -> (usize, &[(N, BindingId)]) {
         let bindings = self.of_scope(scope);
         let first = bindings.partition_point(|&(bound, _)| bound < name);
         let from = &bindings[first..];

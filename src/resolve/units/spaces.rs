@@ -1,29 +1,29 @@
 //! Namespaces of languages with textual includes: the namespace of each scope, their nesting, and
 //! using-directives.
 
-use crate::grammar::{Language, ModuleSystem};
-use crate::model::facts::{
+use crate::units::footprint::Question;
+use crate::units::space::Space;
+use cograph_grammar::{Language, ModuleSystem};
+use cograph_model::facts::{
     BindingKind, Expr, ExprId, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId,
     ScopeKind, flags,
 };
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::units::footprint::Question;
-use crate::resolve::units::space::Space;
+use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
 /// Namespaces of the scopes of a file.
 #[derive(Default, Debug)]
-pub(in crate::resolve) struct Spaces {
+pub(crate) struct Spaces {
     /// File and namespace scopes in order, each with its symbol.
-    pub(in crate::resolve) scopes: Vec<(ScopeId, Space, LocalSymbol)>,
+    pub(crate) scopes: Vec<(ScopeId, Space, LocalSymbol)>,
     /// Namespaces by the symbol that opens them: the last one.
     by_symbol: FxHashMap<LocalSymbol, Space>,
 }
 
 impl Spaces {
     /// Computes the namespaces of a file.
-    pub(in crate::resolve) fn of(facts: &FileFacts, language: &Language) -> Self {
+    pub(crate) fn of(facts: &FileFacts, language: &Language) -> Self {
         let mut spaces = Self::default();
         if language.manifest.modules.system != ModuleSystem::Includes {
             return spaces;
@@ -57,22 +57,18 @@ impl Spaces {
     }
 
     /// Returns the namespace of a scope.
-    pub(in crate::resolve) fn of_scope(&self, scope: ScopeId) -> Option<Space> {
+    pub(crate) fn of_scope(&self, scope: ScopeId) -> Option<Space> {
         let place = self.scopes.binary_search_by_key(&scope, |(scope, ..)| *scope).ok()?;
         Some(self.scopes[place].1)
     }
 
     /// Returns the namespace that a symbol opens.
-    pub(in crate::resolve) fn of_symbol(&self, symbol: LocalSymbol) -> Option<Space> {
+    pub(crate) fn of_symbol(&self, symbol: LocalSymbol) -> Option<Space> {
         self.by_symbol.get(&symbol).copied()
     }
 
     /// Returns the innermost namespace around a scope.
-    pub(in crate::resolve) fn around(
-        &self,
-        facts: &FileFacts,
-        mut scope: ScopeId,
-    ) -> Option<Space> {
+    pub(crate) fn around(&self, facts: &FileFacts, mut scope: ScopeId) -> Option<Space> {
         while let Some(position) = scope.get() {
             if let Some(space) = self.of_scope(scope) {
                 return Some(space);
@@ -101,26 +97,22 @@ fn text(facts: &FileFacts, name: NameId) -> &str {
 
 /// Namespace declarations of a file: nesting and imported names. Most files of C have none.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(in crate::resolve) struct Nesting {
+pub(crate) struct Nesting {
     /// Namespaces, each with its parent and its symbol.
-    pub(in crate::resolve) spaces: Vec<(Space, Space, LocalSymbol)>,
+    pub(crate) spaces: Vec<(Space, Space, LocalSymbol)>,
     /// Namespaces that a macro opens: what is inside of them is in the one around.
-    pub(in crate::resolve) by_macro: Vec<Space>,
+    pub(crate) by_macro: Vec<Space>,
     /// Names imported into a namespace, under the same or another name.
-    pub(in crate::resolve) aliases: Vec<(Question, ImportId)>,
+    pub(crate) aliases: Vec<(Question, ImportId)>,
     /// Imports of all names of a namespace into another one (using-directives).
-    pub(in crate::resolve) opened: Vec<(Space, ImportId)>,
+    pub(crate) opened: Vec<(Space, ImportId)>,
     /// The same inside of functions and types.
-    pub(in crate::resolve) opened_locally: Vec<(ScopeId, ImportId)>,
+    pub(crate) opened_locally: Vec<(ScopeId, ImportId)>,
 }
 
 impl Nesting {
     /// Collects them from a file; `None` if there are none.
-    pub(in crate::resolve) fn of(
-        facts: &FileFacts,
-        language: &Language,
-        spaces: &Spaces,
-    ) -> Option<Self> {
+    pub(crate) fn of(facts: &FileFacts, language: &Language, spaces: &Spaces) -> Option<Self> {
         if language.manifest.modules.system != ModuleSystem::Includes {
             return None;
         }
@@ -161,19 +153,19 @@ impl Nesting {
 
 /// Namespace declarations of all files.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Linkage {
+pub(crate) struct Linkage {
     /// Parent of each namespace, and the first symbol that opens it.
-    pub(in crate::resolve) spaces: FxHashMap<Space, (Space, SymbolRef)>,
+    pub(crate) spaces: FxHashMap<Space, (Space, SymbolRef)>,
     /// Namespaces that a macro opens.
-    pub(in crate::resolve) by_macro: FxHashSet<Space>,
-    pub(in crate::resolve) aliases: FxHashMap<Question, Vec<(FileId, ImportId)>>,
-    pub(in crate::resolve) opened: FxHashMap<Space, Vec<(FileId, ImportId)>>,
-    pub(in crate::resolve) opened_locally: FxHashMap<(FileId, ScopeId), Vec<ImportId>>,
+    pub(crate) by_macro: FxHashSet<Space>,
+    pub(crate) aliases: FxHashMap<Question, Vec<(FileId, ImportId)>>,
+    pub(crate) opened: FxHashMap<Space, Vec<(FileId, ImportId)>>,
+    pub(crate) opened_locally: FxHashMap<(FileId, ScopeId), Vec<ImportId>>,
 }
 
 impl Linkage {
     /// Merges the declarations of files, in their order.
-    pub(in crate::resolve) fn new<'n>(files: impl Iterator<Item = (FileId, &'n Nesting)>) -> Self {
+    pub(crate) fn new<'n>(files: impl Iterator<Item = (FileId, &'n Nesting)>) -> Self {
         let mut linkage = Self::default();
         for (file, nesting) in files {
             for (space, parent, symbol) in &nesting.spaces {
@@ -197,20 +189,20 @@ impl Linkage {
     }
 
     /// Returns the parent of a namespace.
-    pub(in crate::resolve) fn parent(&self, space: Space) -> Option<Space> {
+    pub(crate) fn parent(&self, space: Space) -> Option<Space> {
         self.spaces.get(&space).map(|(parent, _)| *parent)
     }
 
     /// Returns a namespace and, if a macro opens it, those around it: what a file puts between the
     /// macros that open and close it is in the outer one.
-    pub(in crate::resolve) fn with_outer(&self, space: Space) -> impl Iterator<Item = Space> {
+    pub(crate) fn with_outer(&self, space: Space) -> impl Iterator<Item = Space> {
         std::iter::successors(Some(space), |current| {
             self.by_macro.contains(current).then(|| self.parent(*current)).flatten()
         })
     }
 
     /// Returns the namespaces directly inside of one that macros open, in order.
-    pub(in crate::resolve) fn opened_inside(&self, space: Space) -> Vec<Space> {
+    pub(crate) fn opened_inside(&self, space: Space) -> Vec<Space> {
         let is_inside = |inner: &&Space| self.parent(**inner) == Some(space);
         let mut inner: Vec<Space> = self.by_macro.iter().filter(is_inside).copied().collect();
         inner.sort_unstable();
@@ -219,7 +211,7 @@ impl Linkage {
 
     /// Fingerprint of the nesting of namespaces and of imports between them. `key` returns the key
     /// of a file.
-    pub(in crate::resolve) fn nesting(&self, key: &impl Fn(FileId) -> u32) -> u64 {
+    pub(crate) fn nesting(&self, key: &impl Fn(FileId) -> u32) -> u64 {
         let mut number = 0_u64;
         let mut add = |part: u64| number = number.wrapping_add(part);
         let keyed = |imports: &[(FileId, ImportId)]| {
@@ -242,12 +234,7 @@ impl Linkage {
     }
 
     /// Resolves a path to a namespace, from a namespace outwards.
-    pub(in crate::resolve) fn find(
-        &self,
-        from: Space,
-        path: &str,
-        separator: &str,
-    ) -> Option<Space> {
+    pub(crate) fn find(&self, from: Space, path: &str, separator: &str) -> Option<Space> {
         let mut start = Some(from);
         while let Some(space) = start {
             let mut segments = path.split(separator).filter(|segment| !segment.is_empty());

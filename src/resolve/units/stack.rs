@@ -19,7 +19,7 @@ pub fn limit_stack(bytes: usize) {
 
 /// Panics if the stack is nearly exhausted.
 #[inline]
-pub(in crate::resolve) fn check() {
+pub(crate) fn check() {
     assert!(address() >= LOWEST.get(), "a recursion of name resolution has no end");
 }
 

@@ -1,39 +1,39 @@
 //! One file as seen by name resolution: facts, interned names, bindings sorted by scope and name.
 
 use super::contexts::{Context, contexts};
-use crate::grammar::Language;
-use crate::model::facts::{
+use crate::Name;
+use crate::units::interner::Names;
+use crate::units::scope_bindings::ByScope;
+use crate::units::spaces::Spaces;
+use cograph_grammar::Language;
+use cograph_model::facts::{
     Binding, BindingId, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RECEIVER, ScopeId,
     ScopeKind, Symbol,
 };
-use crate::resolve::Name;
-use crate::resolve::units::interner::Names;
-use crate::resolve::units::scope_bindings::ByScope;
-use crate::resolve::units::spaces::Spaces;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
 /// File with facts.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::resolve) struct Unit<'a> {
-    pub(in crate::resolve) facts: &'a FileFacts,
-    pub(in crate::resolve) language: &'static Language,
-    pub(in crate::resolve) table: &'a UnitTable,
-    pub(in crate::resolve) spaces: &'a Spaces,
-    pub(in crate::resolve) texts: &'a Names,
+pub(crate) struct Unit<'a> {
+    pub(crate) facts: &'a FileFacts,
+    pub(crate) language: &'static Language,
+    pub(crate) table: &'a UnitTable,
+    pub(crate) spaces: &'a Spaces,
+    pub(crate) texts: &'a Names,
 }
 
 /// Number of scopes and bindings covered by a table, from the first.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::resolve) struct First {
-    pub(in crate::resolve) scopes: usize,
-    pub(in crate::resolve) bindings: usize,
+pub(crate) struct First {
+    pub(crate) scopes: usize,
+    pub(crate) bindings: usize,
 }
 
 /// Tables computed once from the facts of a file.
 #[derive(Debug)]
-pub(in crate::resolve) struct UnitTable {
-    pub(in crate::resolve) names: Arc<[Name]>,
+pub(crate) struct UnitTable {
+    pub(crate) names: Arc<[Name]>,
     bindings: ByScope<Name>,
     /// Re-exports: imports visible to importers without a local binding.
     reexports: Vec<(Name, ImportId)>,
@@ -46,17 +46,13 @@ pub(in crate::resolve) struct UnitTable {
     /// Contexts of closures and objects, by their scope.
     contexts: FxHashMap<ScopeId, (Context, u32)>,
     /// Interface hash.
-    pub(in crate::resolve) interface: u64,
+    pub(crate) interface: u64,
 }
 
 impl UnitTable {
     /// Computes the tables. `names` are those of the file; `interface` is known for a partitioned
     /// file.
-    pub(in crate::resolve) fn of(
-        facts: &FileFacts,
-        names: Arc<[Name]>,
-        interface: Option<u64>,
-    ) -> Self {
+    pub(crate) fn of(facts: &FileFacts, names: Arc<[Name]>, interface: Option<u64>) -> Self {
         Self::of_first(
             facts,
             names,
@@ -66,7 +62,7 @@ impl UnitTable {
     }
 
     /// Computes the tables with the bindings of the first scopes only.
-    pub(in crate::resolve) fn of_first(
+    pub(crate) fn of_first(
         facts: &FileFacts,
         names: Arc<[Name]>,
         interface: Option<u64>,
@@ -96,8 +92,8 @@ impl UnitTable {
             }
             if matches!(
                 import.kind,
-                crate::model::facts::ImportKind::Wildcard
-                    | crate::model::facts::ImportKind::Include
+                cograph_model::facts::ImportKind::Wildcard
+                    | cograph_model::facts::ImportKind::Include
             ) {
                 wildcards.push((import.scope, id));
             }
@@ -115,8 +111,8 @@ impl UnitTable {
             .map(|symbol| (symbol.inner, symbol.owner))
             .collect();
         let contexts = contexts(facts);
-        let interface = interface
-            .unwrap_or_else(|| crate::resolve::units::interface_hash::of(facts, &contexts));
+        let interface =
+            interface.unwrap_or_else(|| crate::units::interface_hash::of(facts, &contexts));
         let at_top = bindings.of_scope(ScopeId(0)).iter().map(|&(name, _)| name);
         let marks = at_top.chain(reexports.iter().map(|&(name, _)| name)).map(mark);
         let marks = marks.fold(0, |all, mark| all | mark);
@@ -124,7 +120,7 @@ impl UnitTable {
     }
 
     /// Drops contexts and owners beyond the first scopes and expressions.
-    pub(in crate::resolve) fn truncate(&mut self, scopes: usize, exprs: usize) {
+    pub(crate) fn truncate(&mut self, scopes: usize, exprs: usize) {
         let is_left = |position: Option<usize>, count: usize| {
             position.is_some_and(|position| position < count)
         };
@@ -145,39 +141,39 @@ impl UnitTable {
 }
 
 /// Filter bit of a name, one of 64. A file without the bit does not have the name.
-pub(in crate::resolve) fn mark(name: Name) -> u64 {
+pub(crate) fn mark(name: Name) -> u64 {
     1 << (name.0.wrapping_mul(0x9e37_79b9) >> 26)
 }
 
 impl<'a> Unit<'a> {
     /// Returns the context of a closure or an object that may determine its type, with the number
     /// of lists around the object.
-    pub(in crate::resolve) fn context(&self, scope: ScopeId) -> Option<(Context, u32)> {
+    pub(crate) fn context(&self, scope: ScopeId) -> Option<(Context, u32)> {
         self.table.contexts.get(&scope).copied()
     }
 
     /// Returns the interned name of a name of the file.
-    pub(in crate::resolve) fn name(&self, name: NameId) -> Name {
+    pub(crate) fn name(&self, name: NameId) -> Name {
         name.get().map_or(Name(u32::MAX), |position| self.table.names[position])
     }
 
     /// Returns the text of a name of the file; empty if it has none.
-    pub(in crate::resolve) fn text(&self, name: NameId) -> &'a str {
+    pub(crate) fn text(&self, name: NameId) -> &'a str {
         name.get().map_or("", |position| self.texts.text(self.table.names[position]))
     }
 
     /// Returns all bindings of a scope with their names, sorted by name.
-    pub(in crate::resolve) fn all_bound(&self, scope: ScopeId) -> &'a [(Name, BindingId)] {
+    pub(crate) fn all_bound(&self, scope: ScopeId) -> &'a [(Name, BindingId)] {
         self.table.bindings.of_scope(scope)
     }
 
     /// Returns the bindings of a name in a scope, in order of appearance, as stored in the table.
-    pub(in crate::resolve) fn bound(&self, scope: ScopeId, name: Name) -> &'a [(Name, BindingId)] {
+    pub(crate) fn bound(&self, scope: ScopeId, name: Name) -> &'a [(Name, BindingId)] {
         self.table.bindings.of_name(scope, name)
     }
 
     /// Returns the bindings of a name in a scope, in order of appearance.
-    pub(in crate::resolve) fn bindings(
+    pub(crate) fn bindings(
         &self,
         scope: ScopeId,
         name: Name,
@@ -191,55 +187,55 @@ impl<'a> Unit<'a> {
         })
     }
 
-    pub(in crate::resolve) fn symbol(&self, symbol: LocalSymbol) -> &'a Symbol {
+    pub(crate) fn symbol(&self, symbol: LocalSymbol) -> &'a Symbol {
         &self.facts.symbols[symbol.get().expect("a SymbolRef always names a symbol")]
     }
 
-    pub(in crate::resolve) fn binding(&self, id: BindingId) -> &'a Binding {
+    pub(crate) fn binding(&self, id: BindingId) -> &'a Binding {
         &self.facts.bindings[id.get().expect("ids of bindings come from the table of bindings")]
     }
 
     /// Returns the wildcard imports with their scopes, sorted.
-    pub(in crate::resolve) fn wildcards(&self) -> &'a [(ScopeId, ImportId)] {
+    pub(crate) fn wildcards(&self) -> &'a [(ScopeId, ImportId)] {
         &self.table.wildcards
     }
 
     /// Returns the wildcard imports of one scope, in order.
-    pub(in crate::resolve) fn wildcards_in(&self, scope: ScopeId) -> &'a [(ScopeId, ImportId)] {
+    pub(crate) fn wildcards_in(&self, scope: ScopeId) -> &'a [(ScopeId, ImportId)] {
         let from = self.table.wildcards.partition_point(|&(of, _)| of < scope);
         let (_, rest) = self.table.wildcards.split_at(from);
         &rest[..rest.partition_point(|&(of, _)| of == scope)]
     }
 
     /// Filter bits of the names that the top level of the file binds or re-exports.
-    pub(in crate::resolve) fn marks(&self) -> u64 {
+    pub(crate) fn marks(&self) -> u64 {
         self.table.marks
     }
 
-    pub(in crate::resolve) fn reexport(&self, name: Name) -> Option<ImportId> {
+    pub(crate) fn reexport(&self, name: Name) -> Option<ImportId> {
         let start = self.table.reexports.partition_point(|&(n, _)| n < name);
         self.table.reexports.get(start).filter(|&&(n, _)| n == name).map(|&(_, id)| id)
     }
 
-    pub(in crate::resolve) fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
+    pub(crate) fn scope_kind(&self, scope: ScopeId) -> ScopeKind {
         scope.get().map_or(ScopeKind::File, |position| self.facts.scopes[position].kind)
     }
 
-    pub(in crate::resolve) fn is_module(&self, scope: ScopeId) -> bool {
+    pub(crate) fn is_module(&self, scope: ScopeId) -> bool {
         scope.is_some() && self.scope_kind(scope) == ScopeKind::Module
     }
 
-    pub(in crate::resolve) fn parent(&self, scope: ScopeId) -> ScopeId {
+    pub(crate) fn parent(&self, scope: ScopeId) -> ScopeId {
         scope.get().map_or(ScopeId::NONE, |position| self.facts.scopes[position].parent)
     }
 
-    pub(in crate::resolve) fn scope_symbol(&self, scope: ScopeId) -> LocalSymbol {
+    pub(crate) fn scope_symbol(&self, scope: ScopeId) -> LocalSymbol {
         scope.get().map_or(LocalSymbol::NONE, |position| self.facts.scopes[position].symbol)
     }
 
     /// Returns the type expression that owns the definitions in a scope: of an extension, or of a
     /// member defined outside its type.
-    pub(in crate::resolve) fn scope_owner(&self, scope: ScopeId) -> ExprId {
+    pub(crate) fn scope_owner(&self, scope: ScopeId) -> ExprId {
         let Some(position) = scope.get() else { return ExprId::NONE };
         let owner = self.facts.scopes[position].owner;
         if owner.is_some() {
@@ -251,13 +247,13 @@ impl<'a> Unit<'a> {
 
     /// Returns the type expression that owns a member defined outside of its type, by the member's
     /// scope.
-    pub(in crate::resolve) fn member_owner(&self, scope: ScopeId) -> ExprId {
+    pub(crate) fn member_owner(&self, scope: ScopeId) -> ExprId {
         self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE)
     }
 
     /// Returns the scope of the members of an object or type without a name, if that is the
     /// innermost one around a scope that has members.
-    pub(in crate::resolve) fn unnamed_object(&self, mut scope: ScopeId) -> Option<ScopeId> {
+    pub(crate) fn unnamed_object(&self, mut scope: ScopeId) -> Option<ScopeId> {
         while scope.is_some() && !self.scope_owner(scope).is_some() {
             if self.scope_kind(scope) == ScopeKind::Type {
                 return (!self.scope_symbol(scope).is_some()).then_some(scope);
@@ -269,7 +265,7 @@ impl<'a> Unit<'a> {
 
     /// True for the body of a type without a name, which has a base: its members have no owner, as
     /// those of an extension do.
-    pub(in crate::resolve) fn is_unnamed_type(&self, scope: ScopeId) -> bool {
+    pub(crate) fn is_unnamed_type(&self, scope: ScopeId) -> bool {
         let is_own = |(_, id): &(Name, BindingId)| {
             let symbol = self.binding(*id).symbol;
             symbol.is_some() && !self.symbol(symbol).owner.is_some()
@@ -281,14 +277,14 @@ impl<'a> Unit<'a> {
     }
 
     /// Returns the receiver that the call of a closure may give it.
-    pub(in crate::resolve) fn given_receiver(&self, scope: ScopeId) -> Option<ExprId> {
+    pub(crate) fn given_receiver(&self, scope: ScopeId) -> Option<ExprId> {
         let owner = self.facts.scopes[scope.get()?].owner;
         matches!(self.facts.exprs[owner.get()?], Expr::Given(_, RECEIVER)).then_some(owner)
     }
 
     /// Returns the innermost type scope around a scope: of a type's body, or of a member with an
     /// owner.
-    pub(in crate::resolve) fn type_scope(&self, mut scope: ScopeId) -> ScopeId {
+    pub(crate) fn type_scope(&self, mut scope: ScopeId) -> ScopeId {
         while scope.is_some() {
             let owner = self.scope_owner(scope);
             let is_type = self.scope_kind(scope) == ScopeKind::Type

@@ -2,8 +2,8 @@
 //! importers, and of a sample of all others, are memoized on first use and joined into the closures
 //! of their importers.
 
-use crate::model::graph::FileId;
-use crate::resolve::units::footprint::{FileSet, SparseFileSet};
+use crate::units::footprint::{FileSet, SparseFileSet};
+use cograph_model::graph::FileId;
 use std::sync::OnceLock;
 
 /// Minimum number of importers of a memoized file.
@@ -14,11 +14,11 @@ const LANDMARK_INTERVAL: usize = 64;
 
 /// Memo by file: empty until computed; `None` for files without a memo.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Reach(Vec<Option<OnceLock<SparseFileSet>>>);
+pub(crate) struct Reach(Vec<Option<OnceLock<SparseFileSet>>>);
 
 impl Reach {
     /// Creates empty memos for a number of files with these imports.
-    pub(in crate::resolve) fn new(files: usize, imports: impl Iterator<Item = FileId>) -> Self {
+    pub(crate) fn new(files: usize, imports: impl Iterator<Item = FileId>) -> Self {
         let mut importers = vec![0; files];
         imports.for_each(|imported| importers[imported.0 as usize] += 1);
         let has_memo = |(file, count): (usize, u32)| {
@@ -35,7 +35,7 @@ impl Reach {
 
     /// Returns the files reachable from a file, including itself. `next_to` returns the direct
     /// neighbours of a file.
-    pub(in crate::resolve) fn from<I: Iterator<Item = FileId>>(
+    pub(crate) fn from<I: Iterator<Item = FileId>>(
         &self,
         file: FileId,
         next_to: &impl Fn(FileId) -> I,

@@ -1,14 +1,14 @@
 //! Encoding of the data about a file that is known without its facts: head, import targets,
 //! footprint.
 
-use crate::grammar;
-use crate::model::LanguageId;
-use crate::model::facts::{ImportId, LocalSymbol, ScopeId};
-use crate::model::packed::{Pass, Reader, Writer};
-use crate::resolve::units::footprint::{Asked, Question};
-use crate::resolve::units::import_target::SharedImport;
-use crate::resolve::units::prepared::Head;
-use crate::resolve::units::{space::Space, spaces::Nesting};
+use crate::units::footprint::{Asked, Question};
+use crate::units::import_target::SharedImport;
+use crate::units::prepared::Head;
+use crate::units::{space::Space, spaces::Nesting};
+use cograph_grammar as grammar;
+use cograph_model::LanguageId;
+use cograph_model::facts::{ImportId, LocalSymbol, ScopeId};
+use cograph_model::packed::{Pass, Reader, Writer};
 use std::sync::Arc;
 
 /// Data about a file without its facts. Files are identified by keys.

@@ -2,29 +2,26 @@
 //! full build creates them in memory and stores them; an incremental update reads the stored ones
 //! and overlays the changed files.
 
-use crate::grammar::Tier;
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, Expr, LocalSymbol, ScopeId, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::Symbols;
-use crate::resolve::units::archive::{Archive, Posting, PostingFlags};
-use crate::resolve::units::footprint::Question;
-use crate::resolve::units::space::Space;
-use crate::resolve::units::unit::Unit;
+use crate::Symbols;
+use crate::units::archive::{Archive, Posting, PostingFlags};
+use crate::units::footprint::Question;
+use crate::units::space::Space;
+use crate::units::unit::Unit;
+use cograph_grammar::Tier;
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingKind, Expr, LocalSymbol, ScopeId, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Entry of a file in a posting list: list, symbol, and flags.
-pub(in crate::resolve) type Own = (Question, LocalSymbol, PostingFlags);
+pub(crate) type Own = (Question, LocalSymbol, PostingFlags);
 
 /// Returns the entries of a file in posting lists, in order. `package` is that of
-/// [`package_with_names`](crate::resolve::imports::package_with_names).
-pub(in crate::resolve) fn of_file(
-    unit: Unit<'_>,
-    package: Option<u64>,
-) -> impl Iterator<Item = Own> + '_ {
+/// [`package_with_names`](crate::imports::package_with_names).
+pub(crate) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Item = Own> + '_ {
     let own = move |list: Question, symbol: LocalSymbol| {
         let position = symbol.get().expect("a posting always names a symbol");
         (list, symbol, PostingFlags::of(&unit.facts.symbols[position]))
@@ -73,11 +70,11 @@ pub(in crate::resolve) fn of_file(
 }
 
 /// Definitions of a name, each with whether other files can refer to it.
-pub(in crate::resolve) type Definitions = SmallVec<[(SymbolRef, bool); 2]>;
+pub(crate) type Definitions = SmallVec<[(SymbolRef, bool); 2]>;
 
 /// All posting lists.
 #[derive(Debug, Default)]
-pub(in crate::resolve) struct Postings {
+pub(crate) struct Postings {
     /// Lists in memory: all of a full build. Files are in order.
     lists: FxHashMap<Question, Symbols>,
     /// Those with declarations.
@@ -115,7 +112,7 @@ struct Listed<'p> {
 
 impl Postings {
     /// Creates posting lists backed by an archive.
-    pub(in crate::resolve) fn written(archive: Arc<dyn Archive>) -> Self {
+    pub(crate) fn written(archive: Arc<dyn Archive>) -> Self {
         let written = Written {
             archive,
             hidden: FxHashSet::default(),
@@ -126,7 +123,7 @@ impl Postings {
     }
 
     /// Adds the entries of a file; files come in order.
-    pub(in crate::resolve) fn add(&mut self, file: FileId, unit: Unit<'_>, package: Option<u64>) {
+    pub(crate) fn add(&mut self, file: FileId, unit: Unit<'_>, package: Option<u64>) {
         for (list, symbol, flags) in of_file(unit, package) {
             self.lists.entry(list).or_default().push(SymbolRef { file, symbol });
             if flags.is_declared {
@@ -136,7 +133,7 @@ impl Postings {
     }
 
     /// Replaces the entries of a file that has changed since the lists were stored.
-    pub(in crate::resolve) fn replace(&mut self, key: u32, before: &[Own], now: &[Own]) {
+    pub(crate) fn replace(&mut self, key: u32, before: &[Own], now: &[Own]) {
         let written = self.written.as_mut().expect("files change in tables that are read by need");
         if !written.hidden.insert(key) {
             for (list, ..) in before {
@@ -156,14 +153,14 @@ impl Postings {
     }
 
     /// Clears the memo, because file ids have changed or a read has failed.
-    pub(in crate::resolve) fn clear_memo(&mut self) {
+    pub(crate) fn clear_memo(&mut self) {
         if let Some(written) = &mut self.written {
             written.found = FoundPostings::default();
         }
     }
 
     /// Returns the symbols of a list, ordered by file. `position` maps a key to the file.
-    pub(in crate::resolve) fn get(
+    pub(crate) fn get(
         &self,
         list: Question,
         position: &impl Fn(u32) -> Option<FileId>,
@@ -175,7 +172,7 @@ impl Postings {
     }
 
     /// Returns a list only if it contains declarations.
-    pub(in crate::resolve) fn with_declarations(
+    pub(crate) fn with_declarations(
         &self,
         list: Question,
         position: &impl Fn(u32) -> Option<FileId>,
@@ -186,7 +183,7 @@ impl Postings {
 
     /// Returns the definitions in a list, each with whether it is exported. `flags` returns those
     /// of a symbol with facts in memory.
-    pub(in crate::resolve) fn definitions(
+    pub(crate) fn definitions(
         &self,
         list: Question,
         position: &impl Fn(u32) -> Option<FileId>,
@@ -255,7 +252,7 @@ impl Postings {
 
     /// Adds members defined outside of the bodies of their types to lists, and replaces those added
     /// before.
-    pub(in crate::resolve) fn join(
+    pub(crate) fn join(
         &mut self,
         members: &[(Question, SymbolRef)],
         position: &impl Fn(u32) -> Option<FileId>,
@@ -283,7 +280,7 @@ impl Postings {
 /// Returns the names that a file adds to namespaces, as questions whose answers contain them, with
 /// their symbols.
 fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
-    let put = move |binding: &'u crate::model::facts::Binding| {
+    let put = move |binding: &'u cograph_model::facts::Binding| {
         let space =
             unit.spaces.of_scope(binding.scope).filter(|_| binding.kind == BindingKind::Symbol)?;
         (!is_member_elsewhere(&unit, binding.symbol))

@@ -2,26 +2,26 @@
 //! input of a file's resolution is read through them.
 
 use super::tables::Tables;
-use crate::grammar::ModuleSystem;
-use crate::model::RepoPath;
-use crate::model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::units::footprint::{FileSet, FootprintBuilder, Question};
-use crate::resolve::units::space::Space;
-use crate::resolve::units::stack;
-use crate::resolve::units::unit::Unit;
-use crate::resolve::workspace::postings::Definitions;
-use crate::resolve::{Name, Symbols};
-use crate::resolve::{
+use crate::units::footprint::{FileSet, FootprintBuilder, Question};
+use crate::units::space::Space;
+use crate::units::stack;
+use crate::units::unit::Unit;
+use crate::workspace::postings::Definitions;
+use crate::{Name, Symbols};
+use crate::{
     imports::Modules,
     units::import_target::{ImportTarget, Module, Seen},
 };
+use cograph_grammar::ModuleSystem;
+use cograph_model::RepoPath;
+use cograph_model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
+use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 
 /// View of the tables that records accesses.
 #[derive(Debug)]
-pub(in crate::resolve) struct Program<'a> {
+pub(crate) struct Program<'a> {
     tables: &'a Tables,
     /// All facts of the file being resolved; the tables have only its exported part.
     own: Option<(FileId, Unit<'a>)>,
@@ -33,7 +33,7 @@ pub(in crate::resolve) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    pub(in crate::resolve) fn over(tables: &'a Tables) -> Self {
+    pub(crate) fn over(tables: &'a Tables) -> Self {
         Self {
             tables,
             own: None,
@@ -44,7 +44,7 @@ impl<'a> Program<'a> {
     }
 
     /// Creates a view for the resolution of one file.
-    pub(in crate::resolve) fn for_file(tables: &'a Tables, file: FileId, unit: Unit<'a>) -> Self {
+    pub(crate) fn for_file(tables: &'a Tables, file: FileId, unit: Unit<'a>) -> Self {
         let program = Self { own: Some((file, unit)), ..Self::over(tables) };
         // With textual includes there is a question for nearly every name.
         program.asked.borrow_mut().questions.reserve(unit.table.names.len());
@@ -52,7 +52,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the recorded footprint.
-    pub(in crate::resolve) fn into_footprint(self) -> FootprintBuilder {
+    pub(crate) fn into_footprint(self) -> FootprintBuilder {
         let mut asked = self.asked.into_inner();
         if let Some((own, _)) = self.own.filter(|_| self.is_own_read.get()) {
             asked.facts.insert(own);
@@ -64,7 +64,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the tables themselves, for global computations that are repeated after any change.
-    pub(in crate::resolve) fn whole(&self) -> &'a Tables {
+    pub(crate) fn whole(&self) -> &'a Tables {
         self.tables
     }
 
@@ -72,13 +72,13 @@ impl<'a> Program<'a> {
         self.asked.borrow_mut().ask(question);
     }
 
-    pub(in crate::resolve) fn path(&self, file: FileId) -> &'a RepoPath {
+    pub(crate) fn path(&self, file: FileId) -> &'a RepoPath {
         &self.tables.files[file.0 as usize].path
     }
 
     /// Returns the unit of a file. Recursions over types and names come by here: the stack is
     /// checked.
-    pub(in crate::resolve) fn unit(&self, file: FileId) -> Option<Unit<'a>> {
+    pub(crate) fn unit(&self, file: FileId) -> Option<Unit<'a>> {
         stack::check();
         match self.own {
             Some((own, unit)) if own == file => {
@@ -94,30 +94,30 @@ impl<'a> Program<'a> {
 
     /// Returns the unit of a file with facts: one that contains a known symbol, scope or
     /// expression.
-    pub(in crate::resolve) fn known(&self, file: FileId) -> Unit<'a> {
+    pub(crate) fn known(&self, file: FileId) -> Unit<'a> {
         self.unit(file).expect("ids come from files with facts")
     }
 
-    pub(in crate::resolve) fn symbol(&self, symbol: SymbolRef) -> &'a Symbol {
+    pub(crate) fn symbol(&self, symbol: SymbolRef) -> &'a Symbol {
         let position = symbol.symbol.get().expect("a SymbolRef always names a symbol");
         &self.known(symbol.file).facts.symbols[position]
     }
 
-    pub(in crate::resolve) fn name_of(&self, symbol: SymbolRef) -> Name {
+    pub(crate) fn name_of(&self, symbol: SymbolRef) -> Name {
         self.known(symbol.file).name(self.symbol(symbol).name)
     }
 
-    pub(in crate::resolve) fn text(&self, name: Name) -> &'a str {
+    pub(crate) fn text(&self, name: Name) -> &'a str {
         self.tables.names.text(name)
     }
 
     /// Interns a text, which need not occur in any file.
-    pub(in crate::resolve) fn named(&self, text: &str) -> Name {
+    pub(crate) fn named(&self, text: &str) -> Name {
         self.tables.names.number(text)
     }
 
     /// Returns the bindings of a name in a scope of a file, in order of appearance.
-    pub(in crate::resolve) fn bound(
+    pub(crate) fn bound(
         &self,
         file: FileId,
         unit: Unit<'a>,
@@ -131,7 +131,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the same bindings with their data.
-    pub(in crate::resolve) fn bindings(
+    pub(crate) fn bindings(
         &self,
         file: FileId,
         unit: Unit<'a>,
@@ -142,79 +142,70 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the members of a type that are defined outside of its body.
-    pub(in crate::resolve) fn extensions(
-        &self,
-        ty: SymbolRef,
-    ) -> Option<&'a FxHashMap<Name, Symbols>> {
+    pub(crate) fn extensions(&self, ty: SymbolRef) -> Option<&'a FxHashMap<Name, Symbols>> {
         self.asked.borrow_mut().given.insert(ty.file);
         self.tables.derived.extensions.get(&ty)
     }
 
     /// Returns the type of a member defined outside of its type's body.
-    pub(in crate::resolve) fn container(&self, member: SymbolRef) -> Option<&'a SymbolRef> {
+    pub(crate) fn container(&self, member: SymbolRef) -> Option<&'a SymbolRef> {
         self.asked.borrow_mut().given.insert(member.file);
         self.tables.derived.containers.get(&member)
     }
 
     /// Returns what a symbol belongs to, by its own file or another; no symbol at the top level.
-    pub(in crate::resolve) fn container_or_own(&self, member: SymbolRef) -> SymbolRef {
+    pub(crate) fn container_or_own(&self, member: SymbolRef) -> SymbolRef {
         let own = || SymbolRef { file: member.file, symbol: self.symbol(member).container };
         self.container(member).copied().unwrap_or_else(own)
     }
 
     /// Returns the interfaces that a type implements outside of its header.
-    pub(in crate::resolve) fn implemented(&self, ty: SymbolRef) -> Option<&'a Symbols> {
+    pub(crate) fn implemented(&self, ty: SymbolRef) -> Option<&'a Symbols> {
         self.asked.borrow_mut().given.insert(ty.file);
         self.tables.derived.implemented.get(&ty)
     }
 
     /// Returns the external interfaces that a type implements outside of its header, by name.
-    pub(in crate::resolve) fn implemented_outside(
-        &self,
-        ty: SymbolRef,
-    ) -> Option<&'a Vec<Box<str>>> {
+    pub(crate) fn implemented_outside(&self, ty: SymbolRef) -> Option<&'a Vec<Box<str>>> {
         self.asked.borrow_mut().given.insert(ty.file);
         self.tables.derived.implemented_outside.get(&ty)
     }
 
     /// Returns the extension members of an external type.
-    pub(in crate::resolve) fn external_extensions(
-        &self,
-        ty: &str,
-    ) -> Option<&'a FxHashMap<Name, Symbols>> {
+    pub(crate) fn external_extensions(&self, ty: &str) -> Option<&'a FxHashMap<Name, Symbols>> {
         self.ask(Question::external_extensions(ty));
         self.tables.derived.external_extensions.get(ty)
     }
 
     /// Returns the structural interfaces with this name as the first of their methods.
-    pub(in crate::resolve) fn interfaces(&self, name: Name) -> Option<&'a Vec<SymbolRef>> {
+    pub(crate) fn interfaces(&self, name: Name) -> Option<&'a Vec<SymbolRef>> {
         self.ask(Question::interfaces(self.text(name)));
         self.tables.derived.interfaces.get(&name)
     }
 
     /// Returns every field with a name, where types are not declared apart from their definitions.
-    pub(in crate::resolve) fn fields(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn fields(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::fields(self.text(name)))
     }
 
     /// Returns every callable member with a name.
-    pub(in crate::resolve) fn members(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn members(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::members(self.text(name)))
     }
 
     /// Returns every callable and top-level type with a name, in languages where a name alone makes
     /// candidates.
-    pub(in crate::resolve) fn named_alone(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn named_alone(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::alone(self.text(name)))
     }
 
     /// Returns the types with a base of a name, in languages in which a type may be opened again.
-    pub(in crate::resolve) fn derived(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn derived(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::derived(self.text(name)))
     }
 
     /// Returns every macro with a name.
-    pub(in crate::resolve) fn macros(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn macros(&self, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::macros(self.text(name)))
     }
 
@@ -224,7 +215,7 @@ impl<'a> Program<'a> {
     }
 
     /// Records a search for a file by the last segment of a path.
-    pub(in crate::resolve) fn record_included(&self, path: &str) {
+    pub(crate) fn record_included(&self, path: &str) {
         self.ask(Question::included(path.rsplit('/').next().unwrap_or(path)));
     }
 
@@ -234,69 +225,61 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the target of an import.
-    pub(in crate::resolve) fn import_target(
-        &self,
-        file: FileId,
-        import: usize,
-    ) -> &'a ImportTarget {
+    pub(crate) fn import_target(&self, file: FileId, import: usize) -> &'a ImportTarget {
         &self.import_targets(file)[import]
     }
 
     /// Returns the targets of all imports of a file.
-    pub(in crate::resolve) fn import_targets(&self, file: FileId) -> &'a [ImportTarget] {
+    pub(crate) fn import_targets(&self, file: FileId) -> &'a [ImportTarget] {
         self.asked.borrow_mut().links.insert(file);
         self.tables.import_targets(file)
     }
 
     /// Returns the imports that a file sees as one of its project.
-    pub(in crate::resolve) fn shared_imports(&self, file: FileId) -> &'a Seen {
+    pub(crate) fn shared_imports(&self, file: FileId) -> &'a Seen {
         self.linked(file).shared(file)
     }
 
     /// Returns the file that an import leads to or through.
-    pub(in crate::resolve) fn import_file(&self, file: FileId, import: usize) -> Option<FileId> {
+    pub(crate) fn import_file(&self, file: FileId, import: usize) -> Option<FileId> {
         self.import_target(file, import).file()
     }
 
     /// Returns the package of a file.
-    pub(in crate::resolve) fn package_of(&self, file: FileId) -> Option<u32> {
+    pub(crate) fn package_of(&self, file: FileId) -> Option<u32> {
         self.linked(file).package_of(file)
     }
 
     /// Returns the root file of the crate of a file.
-    pub(in crate::resolve) fn crate_root(&self, file: FileId) -> FileId {
+    pub(crate) fn crate_root(&self, file: FileId) -> FileId {
         self.linked(file).crate_root(file)
     }
 
     /// Returns the file and scope that declare a file as a child module.
-    pub(in crate::resolve) fn crate_parent(&self, file: FileId) -> Option<(FileId, ScopeId)> {
+    pub(crate) fn crate_parent(&self, file: FileId) -> Option<(FileId, ScopeId)> {
         self.linked(file).crate_parent(file)
     }
 
-    pub(in crate::resolve) fn package_files(&self, package: u32) -> &'a Vec<FileId> {
+    pub(crate) fn package_files(&self, package: u32) -> &'a Vec<FileId> {
         let package = self.tables.modules.package(package);
         self.ask(Question::package(package.identity));
         &package.files
     }
 
     /// Returns the top-level bindings of a name in the files of a package, in order.
-    pub(in crate::resolve) fn package_member(
-        &self,
-        package: u32,
-        name: Name,
-    ) -> Option<&'a Symbols> {
+    pub(crate) fn package_member(&self, package: u32, name: Name) -> Option<&'a Symbols> {
         let identity = self.tables.modules.package(package).identity;
         self.ask_list(Question::member_of_package(identity, self.text(name)))
     }
 
     /// Returns the root file of the library that a file refers to by a name.
-    pub(in crate::resolve) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
+    pub(crate) fn library(&self, file: FileId, name: &str) -> Option<FileId> {
         self.linked(file).library(file, name)
     }
 
     /// Returns the package, or the prefix of a package's name, that a single word refers to in a
     /// file.
-    pub(in crate::resolve) fn declared_package(&self, file: FileId, word: &str) -> Option<Module> {
+    pub(crate) fn declared_package(&self, file: FileId, word: &str) -> Option<Module> {
         let language = self.unit(file)?.language;
         if language.manifest.modules.system != ModuleSystem::DeclaredPackages {
             return None;
@@ -306,47 +289,47 @@ impl<'a> Program<'a> {
     }
 
     /// True if the package of a file declares an external dependency of this name.
-    pub(in crate::resolve) fn depends_on(&self, file: FileId, name: &str) -> bool {
+    pub(crate) fn depends_on(&self, file: FileId, name: &str) -> bool {
         self.linked(file).depends_on(file, name)
     }
 
     /// Returns the child module of this name, in systems where directories nest modules.
-    pub(in crate::resolve) fn child_module(&self, module: Module, name: Name) -> Option<Module> {
+    pub(crate) fn child_module(&self, module: Module, name: Name) -> Option<Module> {
         self.ask(Question::child(self.text(name)));
         self.tables.modules.child(self.tables, module, self.text(name))
     }
 
     /// True if no program is known to contain both files.
-    pub(in crate::resolve) fn are_separate(&self, from: FileId, definition: FileId) -> bool {
+    pub(crate) fn are_separate(&self, from: FileId, definition: FileId) -> bool {
         self.ask(Question::ALTERNATIVES);
         let alternatives = &self.tables.modules.alternatives;
         alternatives.are_separate(self.path(from).as_str(), self.path(definition).as_str())
     }
 
     /// True if no program contains both files.
-    pub(in crate::resolve) fn exclude_each_other(&self, one: FileId, other: FileId) -> bool {
+    pub(crate) fn exclude_each_other(&self, one: FileId, other: FileId) -> bool {
         self.ask(Question::ALTERNATIVES);
         let alternatives = &self.tables.modules.alternatives;
         alternatives.exclude_each_other(self.path(one).as_str(), self.path(other).as_str())
     }
 
     /// True if a module can have child modules in directories.
-    pub(in crate::resolve) fn has_folder(&self, module: Module) -> bool {
+    pub(crate) fn has_folder(&self, module: Module) -> bool {
         self.tables.modules.has_folder(self.tables, module)
     }
 
     /// Records a search of the top levels of files for a name.
-    pub(in crate::resolve) fn record_bound(&self, name: Name) {
+    pub(crate) fn record_bound(&self, name: Name) {
         self.ask(Question::bound(self.text(name)));
     }
 
     /// Returns the files whose types a file may know by imports; see [`Tables::next_to`].
-    pub(in crate::resolve) fn reached_from(&self, file: FileId) -> FileSet {
+    pub(crate) fn reached_from(&self, file: FileId) -> FileSet {
         self.asked.borrow_mut().reach.insert(file);
         self.tables.reach.from(file, &|next| self.tables.next_to(next))
     }
 
-    pub(in crate::resolve) fn space_of_scope(&self, file: FileId, scope: ScopeId) -> Option<Space> {
+    pub(crate) fn space_of_scope(&self, file: FileId, scope: ScopeId) -> Option<Space> {
         let unit = self.unit(file)?;
         // Blocks and types are no namespaces: the check is cheaper than the lookup.
         let may_be = match unit.scope_kind(scope) {
@@ -356,12 +339,12 @@ impl<'a> Program<'a> {
         may_be.then(|| unit.spaces.of_scope(scope)).flatten()
     }
 
-    pub(in crate::resolve) fn space_of_symbol(&self, symbol: SymbolRef) -> Option<Space> {
+    pub(crate) fn space_of_symbol(&self, symbol: SymbolRef) -> Option<Space> {
         self.unit(symbol.file)?.spaces.of_symbol(symbol.symbol)
     }
 
     /// Returns the innermost namespace around a scope.
-    pub(in crate::resolve) fn space_around(
+    pub(crate) fn space_around(
         &self,
         file: FileId,
         unit: Unit<'_>,
@@ -372,23 +355,19 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the members of a namespace with a name, in all files.
-    pub(in crate::resolve) fn in_space(&self, space: Space, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn in_space(&self, space: Space, name: Name) -> Option<&'a Symbols> {
         self.ask_list(Question::space(space, self.text(name)))
     }
 
     /// Returns the same only if some of them are declarations.
-    pub(in crate::resolve) fn with_declarations(
-        &self,
-        space: Space,
-        name: Name,
-    ) -> Option<&'a Symbols> {
+    pub(crate) fn with_declarations(&self, space: Space, name: Name) -> Option<&'a Symbols> {
         let list = Question::space(space, self.text(name));
         self.ask(list);
         self.tables.postings.with_declarations(list, &|key| self.tables.position(key))
     }
 
     /// Returns the definitions among them.
-    pub(in crate::resolve) fn definitions_in(&self, space: Space, name: Name) -> Definitions {
+    pub(crate) fn definitions_in(&self, space: Space, name: Name) -> Definitions {
         let list = Question::space(space, self.text(name));
         self.ask(list);
         self.tables.postings.definitions(list, &|key| self.tables.position(key), |symbol| {
@@ -397,19 +376,19 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the declarations that open the type of a namespace, in all files.
-    pub(in crate::resolve) fn openings(&self, space: Space) -> Option<&'a Symbols> {
+    pub(crate) fn openings(&self, space: Space) -> Option<&'a Symbols> {
         self.ask_list(Question::opened(space))
     }
 
     /// Returns all members of a namespace with a name, in all files.
-    pub(in crate::resolve) fn space_members(&self, namespace: SymbolRef, name: Name) -> Symbols {
+    pub(crate) fn space_members(&self, namespace: SymbolRef, name: Name) -> Symbols {
         let space = self.space_of_symbol(namespace);
         space.and_then(|space| self.in_space(space, name)).cloned().unwrap_or_default()
     }
 
     /// Returns the nesting of namespaces and the imports between them. For names in a namespace,
     /// see `in_space`.
-    pub(in crate::resolve) fn spaces(&self) -> &'a crate::resolve::units::spaces::Linkage {
+    pub(crate) fn spaces(&self) -> &'a crate::units::spaces::Linkage {
         self.are_spaces_read.set(true);
         &self.tables.linkage
     }
@@ -417,7 +396,7 @@ impl<'a> Program<'a> {
 
 impl Tables {
     /// Runs a computation and returns its result with its footprint.
-    pub(in crate::resolve) fn recorded<T>(
+    pub(crate) fn recorded<T>(
         &self,
         make: impl FnOnce(&Program<'_>) -> T,
     ) -> (T, FootprintBuilder) {

@@ -2,58 +2,58 @@
 //! build of every file, otherwise of the files that were read.
 
 use super::postings::{self, Own, Postings};
-use crate::grammar::Language;
-use crate::model::RepoPath;
-use crate::model::facts::FileFacts;
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::units::archive::{Archive, PostingFlags};
-use crate::resolve::units::footprint::Question;
-use crate::resolve::units::interner::Names;
-use crate::resolve::units::partition::Shared;
-use crate::resolve::units::prepared::{Content, Head};
-use crate::resolve::units::spaces::Linkage;
-use crate::resolve::units::unit::Unit;
-use crate::resolve::workspace::extensions::Derived;
-use crate::resolve::workspace::import_closure::Reach;
-use crate::resolve::{Name, ProjectFile};
-use crate::resolve::{
+use crate::units::archive::{Archive, PostingFlags};
+use crate::units::footprint::Question;
+use crate::units::interner::Names;
+use crate::units::partition::Shared;
+use crate::units::prepared::{Content, Head};
+use crate::units::spaces::Linkage;
+use crate::units::unit::Unit;
+use crate::workspace::extensions::Derived;
+use crate::workspace::import_closure::Reach;
+use crate::{Name, ProjectFile};
+use crate::{
     imports::{self, Modules},
     units::import_target::ImportTarget,
 };
+use cograph_grammar::Language;
+use cograph_model::RepoPath;
+use cograph_model::facts::FileFacts;
+use cograph_model::graph::{FileId, SymbolRef};
 use std::sync::{Arc, OnceLock};
 
 /// Entry of a file.
 #[derive(Clone, Debug)]
-pub(in crate::resolve) struct File {
-    pub(in crate::resolve) path: RepoPath,
+pub(crate) struct File {
+    pub(crate) path: RepoPath,
     /// `None` for a file without facts.
-    pub(in crate::resolve) head: Option<Head>,
+    pub(crate) head: Option<Head>,
     /// Exported part, read on first access; `None` inside if the read failed.
-    pub(in crate::resolve) content: OnceLock<Option<Arc<Content>>>,
+    pub(crate) content: OnceLock<Option<Arc<Content>>>,
 }
 
 /// Symbol table, shared by all threads.
 #[derive(Debug, Default)]
 pub struct Tables {
-    pub(in crate::resolve) files: Vec<File>,
+    pub(crate) files: Vec<File>,
     /// Key of each file in the store.
-    pub(in crate::resolve) keys: Vec<u32>,
+    pub(crate) keys: Vec<u32>,
     /// File of each key.
-    pub(in crate::resolve) positions: Vec<Option<FileId>>,
-    pub(in crate::resolve) names: Arc<Names>,
-    pub(in crate::resolve) modules: Modules,
+    pub(crate) positions: Vec<Option<FileId>>,
+    pub(crate) names: Arc<Names>,
+    pub(crate) modules: Modules,
     /// Memo of import closures.
-    pub(in crate::resolve) reach: Reach,
-    pub(in crate::resolve) linkage: Linkage,
-    pub(in crate::resolve) derived: Derived,
-    pub(in crate::resolve) postings: Postings,
+    pub(crate) reach: Reach,
+    pub(crate) linkage: Linkage,
+    pub(crate) derived: Derived,
+    pub(crate) postings: Postings,
     /// Project files of module systems.
-    pub(in crate::resolve) project_files: Vec<ProjectFile>,
-    pub(in crate::resolve) archive: Option<Arc<dyn Archive>>,
+    pub(crate) project_files: Vec<ProjectFile>,
+    pub(crate) archive: Option<Arc<dyn Archive>>,
 }
 
 impl Tables {
-    pub(in crate::resolve) fn set_files(&mut self, files: Vec<File>, keys: Vec<u32>) {
+    pub(crate) fn set_files(&mut self, files: Vec<File>, keys: Vec<u32>) {
         let last = keys.iter().copied().max().unwrap_or(0) as usize;
         self.positions = vec![None; last + 1];
         for (key, file) in keys.iter().zip(0..) {
@@ -63,18 +63,18 @@ impl Tables {
     }
 
     /// Returns the entries of a file in posting lists.
-    pub(in crate::resolve) fn own_postings(&self, file: FileId) -> Vec<Own> {
+    pub(crate) fn own_postings(&self, file: FileId) -> Vec<Own> {
         let own =
             self.unit(file).map(|unit| postings::of_file(unit, self.package_with_names(file)));
         own.into_iter().flatten().collect()
     }
 
-    pub(in crate::resolve) fn package_with_names(&self, file: FileId) -> Option<u64> {
+    pub(crate) fn package_with_names(&self, file: FileId) -> Option<u64> {
         imports::package_with_names(self.head(file)?, &self.files[file.0 as usize].path)
     }
 
     /// Computes the tables that depend on all heads.
-    pub(in crate::resolve) fn connect(&mut self) {
+    pub(crate) fn connect(&mut self) {
         self.linkage = Linkage::new(
             self.ids().filter_map(|file| Some((file, self.head(file)?.nesting.as_deref()?))),
         );
@@ -112,22 +112,22 @@ impl Tables {
         self.files.get(file.0 as usize)?.head.as_ref()
     }
 
-    pub(in crate::resolve) fn has_facts(&self, file: FileId) -> bool {
+    pub(crate) fn has_facts(&self, file: FileId) -> bool {
         self.head(file).is_some()
     }
 
-    pub(in crate::resolve) fn language(&self, file: FileId) -> Option<&'static Language> {
+    pub(crate) fn language(&self, file: FileId) -> Option<&'static Language> {
         self.head(file).map(|head| head.language)
     }
 
     /// Returns the language of a file that extends types of other files.
-    pub(in crate::resolve) fn extends_types(&self, file: FileId) -> Option<&'static Language> {
+    pub(crate) fn extends_types(&self, file: FileId) -> Option<&'static Language> {
         self.head(file).filter(|head| head.extends_types).map(|head| head.language)
     }
 
     /// Returns the files that the imports of a file lead to or through, sorted and without
     /// duplicates.
-    pub(in crate::resolve) fn import_files(&self, file: FileId) -> Box<[FileId]> {
+    pub(crate) fn import_files(&self, file: FileId) -> Box<[FileId]> {
         let mut files: Vec<FileId> =
             self.import_targets(file).iter().flat_map(ImportTarget::files).collect();
         files.sort_unstable();
@@ -135,21 +135,17 @@ impl Tables {
         files.into()
     }
 
-    pub(super) fn posting_list(&self, list: Question) -> Option<&crate::resolve::Symbols> {
+    pub(super) fn posting_list(&self, list: Question) -> Option<&crate::Symbols> {
         self.postings.get(list, &|key| self.position(key))
     }
 
     /// Returns the posting list of a namespace member by its name.
-    pub(in crate::resolve) fn list_of_member(
-        &self,
-        owner: SymbolRef,
-        member: SymbolRef,
-    ) -> Option<Question> {
+    pub(crate) fn list_of_member(&self, owner: SymbolRef, member: SymbolRef) -> Option<Question> {
         let space = self.unit(owner.file)?.spaces.of_symbol(owner.symbol)?;
         Some(Question::space(space, self.names.text(self.name_of(member))))
     }
 
-    pub(in crate::resolve) fn join(&mut self, members: &[(Question, SymbolRef)]) {
+    pub(crate) fn join(&mut self, members: &[(Question, SymbolRef)]) {
         let positions = &self.positions;
         self.postings.join(members, &|key| positions.get(key as usize).copied().flatten());
     }
@@ -176,9 +172,9 @@ impl Tables {
 
     /// Returns every posting list in order: its hash, and its symbols by file key and position,
     /// each with its flags. Requires all facts in memory.
-    pub fn posting_lists(&self) -> impl Iterator<Item = (u64, Vec<crate::resolve::Posting>)> {
+    pub fn posting_lists(&self) -> impl Iterator<Item = (u64, Vec<crate::Posting>)> {
         self.postings.in_order().map(|(list, symbols)| {
-            let posting = |symbol: &SymbolRef| crate::resolve::Posting {
+            let posting = |symbol: &SymbolRef| crate::Posting {
                 file: self.key(symbol.file),
                 symbol: symbol.symbol.0,
                 flags: self.posting_flags(*symbol),
@@ -193,7 +189,7 @@ impl Tables {
         PostingFlags::of(&unit.facts.symbols[position])
     }
 
-    pub(in crate::resolve) fn unit(&self, file: FileId) -> Option<Unit<'_>> {
+    pub(crate) fn unit(&self, file: FileId) -> Option<Unit<'_>> {
         let known = self.files.get(file.0 as usize)?;
         let head = known.head.as_ref()?;
         let content = known.content.get_or_init(|| self.read(file, head));
@@ -213,7 +209,7 @@ impl Tables {
         self.archive.as_ref()?.facts(self.key(file))
     }
 
-    pub(in crate::resolve) fn name_of(&self, symbol: SymbolRef) -> Name {
+    pub(crate) fn name_of(&self, symbol: SymbolRef) -> Name {
         let unit = self.unit(symbol.file).expect("symbols are in files with facts");
         unit.name(
             unit.facts.symbols[symbol.symbol.get().expect("a SymbolRef always names a symbol")]
@@ -236,12 +232,12 @@ impl Tables {
     }
 
     /// Returns every file with facts. Reads all of them.
-    pub(in crate::resolve) fn units(&self) -> impl Iterator<Item = (FileId, Unit<'_>)> {
+    pub(crate) fn units(&self) -> impl Iterator<Item = (FileId, Unit<'_>)> {
         self.ids().filter_map(|file| Some((file, self.unit(file)?)))
     }
 
     /// Returns every file.
-    pub(in crate::resolve) fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
+    pub(crate) fn ids(&self) -> impl Iterator<Item = FileId> + use<> {
         let files =
             u32::try_from(self.files.len()).expect("a repository has far fewer than 2^32 files");
         (0..files).map(FileId)
@@ -249,7 +245,7 @@ impl Tables {
 
     /// Returns the direct neighbours of a file: its imports, and the files of its package where the
     /// language shares names between them.
-    pub(in crate::resolve) fn next_to(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
+    pub(crate) fn next_to(&self, file: FileId) -> impl Iterator<Item = FileId> + '_ {
         let shares =
             self.language(file).is_some_and(|language| language.manifest.modules.shared_folder);
         let package = self.modules.package_of(file).filter(|_| shares);

@@ -1,7 +1,7 @@
 //! Fits a response into a budget: whole entries, best first, and a last line with what was left out
 //! and how to get it. The text never exceeds the budget, whatever is added to the page.
 
-use crate::faults::{Fault, planted};
+use cograph_faults::{Fault, planted};
 
 /// Bytes per token.
 const TOKEN: usize = 4;

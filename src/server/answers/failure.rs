@@ -1,14 +1,14 @@
 //! Error replies of queries, with alternatives for the caller.
 
-use crate::query::sql::VIEWS;
-use crate::query::{QueryError, SymbolInfo};
-use crate::server::answers::budget::Page;
-use crate::server::answers::render;
-use crate::server::base::escape::SafeLine;
+use crate::answers::budget::Page;
+use crate::answers::render;
+use crate::base::escape::SafeLine;
+use cograph_query::sql::VIEWS;
+use cograph_query::{QueryError, SymbolInfo};
 
 /// Reply to a failed query: the first line always, and as many alternatives as fit. `reserve`
 /// limits the statement to the indexed state of the files, if that is stale.
-pub(in crate::server) fn reply(
+pub(crate) fn reply(
     tool: &str,
     error: &QueryError,
     reserve: Option<&str>,
@@ -24,7 +24,7 @@ pub(in crate::server) fn reply(
 }
 
 /// Error text, with all alternatives.
-pub(in crate::server) fn text(tool: &str, error: &QueryError) -> String {
+pub(crate) fn text(tool: &str, error: &QueryError) -> String {
     match error {
         QueryError::NoSuchSymbol { name, near } => {
             let what = format!("{tool}: no symbol is named `{}`", SafeLine::new(name, 200));

@@ -1,17 +1,17 @@
 //! Conversion of results to JSON: complete, with stable member names. The only place that decides
 //! the JSON form of a plain result.
 
-use crate::model::RepoPath;
-use crate::model::facts::flags;
-use crate::query::references::elsewhere::Reason;
-use crate::query::search::Match;
-use crate::query::show::Excerpt;
-use crate::query::{Counts, Elsewhere, SiteInfo, SymbolInfo, Total};
-use crate::server::workspace::repositories::OpenRepository;
+use crate::workspace::repositories::OpenRepository;
+use cograph_model::RepoPath;
+use cograph_model::facts::flags;
+use cograph_query::references::elsewhere::Reason;
+use cograph_query::search::Match;
+use cograph_query::show::Excerpt;
+use cograph_query::{Counts, Elsewhere, SiteInfo, SymbolInfo, Total};
 use serde_json::{Value, json};
 
 /// Symbol.
-pub(in crate::server) fn symbol(symbol: &SymbolInfo) -> Value {
+pub(crate) fn symbol(symbol: &SymbolInfo) -> Value {
     let set: Vec<&str> =
         FLAGS.iter().filter(|(flag, _)| symbol.flags & flag != 0).map(|(_, word)| *word).collect();
     json!({
@@ -49,7 +49,7 @@ const FLAGS: [(u32, &str); 13] = [
 ];
 
 /// Symbol, identity only.
-pub(in crate::server) fn brief(symbol: &SymbolInfo) -> Value {
+pub(crate) fn brief(symbol: &SymbolInfo) -> Value {
     json!({
         "symbol": symbol.full_name(), "kind": symbol.kind.word(), "path": symbol.path.as_str(),
         "line": symbol.first_line
@@ -57,18 +57,18 @@ pub(in crate::server) fn brief(symbol: &SymbolInfo) -> Value {
 }
 
 /// Adds a member to an object.
-pub(in crate::server) fn with(mut object: Value, name: &str, value: Value) -> Value {
+pub(crate) fn with(mut object: Value, name: &str, value: Value) -> Value {
     object[name] = value;
     object
 }
 
 /// Total: a number, and whether it is exact.
-pub(in crate::server) fn total(total: Total) -> Value {
+pub(crate) fn total(total: Total) -> Value {
     json!({"count": total.number(), "exact": matches!(total, Total::Exact(_))})
 }
 
 /// Word for the quality of a name match.
-pub(in crate::server) fn match_word(matched: Match) -> &'static str {
+pub(crate) fn match_word(matched: Match) -> &'static str {
     match matched {
         Match::Exact => "exact",
         Match::IgnoringCase => "ignoring-case",
@@ -84,7 +84,7 @@ pub(in crate::server) fn match_word(matched: Match) -> &'static str {
 }
 
 /// Source lines.
-pub(in crate::server) fn excerpt(excerpt: &Excerpt) -> Value {
+pub(crate) fn excerpt(excerpt: &Excerpt) -> Value {
     json!({
         "path": excerpt.path.as_str(),
         "symbol": excerpt.symbol.as_ref().map(symbol),
@@ -99,7 +99,7 @@ pub(in crate::server) fn excerpt(excerpt: &Excerpt) -> Value {
 
 /// State of the store, and the stale files; all of them if the store has another fingerprint. Same
 /// content as `freshness`, which is text.
-pub(in crate::server) fn state(opened: &OpenRepository) -> Value {
+pub(crate) fn state(opened: &OpenRepository) -> Value {
     let identity = opened.snapshot.meta().identity;
     json!({
         "uid": format!("{:016x}", identity.uid),
@@ -112,14 +112,14 @@ pub(in crate::server) fn state(opened: &OpenRepository) -> Value {
     })
 }
 
-pub(in crate::server) fn counts(counts: &Counts) -> Value {
+pub(crate) fn counts(counts: &Counts) -> Value {
     json!({
         "certain": counts.certain, "likely": counts.likely, "possible": counts.possible,
         "textual": counts.textual
     })
 }
 
-pub(in crate::server) fn site(site: &SiteInfo) -> Value {
+pub(crate) fn site(site: &SiteInfo) -> Value {
     json!({
         "path": site.path.as_str(),
         "line": site.at.line,
@@ -132,23 +132,23 @@ pub(in crate::server) fn site(site: &SiteInfo) -> Value {
 }
 
 /// Adds the source line of a site, if it is shown.
-pub(in crate::server) fn with_source(site: Value, source: Option<&str>) -> Value {
+pub(crate) fn with_source(site: Value, source: Option<&str>) -> Value {
     match source {
         Some(source) => with(site, "source", json!(source)),
         None => site,
     }
 }
 
-pub(in crate::server) fn list<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
+pub(crate) fn list<T>(items: &[T], one: impl Fn(&T) -> Value) -> Value {
     Value::Array(items.iter().map(one).collect())
 }
 
-pub(in crate::server) fn path(path: &RepoPath) -> Value {
+pub(crate) fn path(path: &RepoPath) -> Value {
     Value::from(path.as_str())
 }
 
 /// Result about uses of a symbol, and other evidence of use.
-pub(in crate::server) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
+pub(crate) fn unused(answer: Value, elsewhere: &Elsewhere) -> Value {
     let found = json!({
         "values": list(
             &elsewhere.values,

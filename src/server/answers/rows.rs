@@ -3,7 +3,7 @@
 
 mod graph;
 
-use crate::server::base::escape::{SafeLine, source_line};
+use crate::base::escape::{SafeLine, source_line};
 use serde_json::Value;
 
 /// Maximum length of a source line, in bytes.

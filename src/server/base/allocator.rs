@@ -16,7 +16,7 @@ pub fn give_back_in_time() {
 
 /// Purges unused pages of all arenas now. By default the allocator purges only when its threads
 /// allocate, and an idle server allocates nothing.
-pub(in crate::server) fn return_unused_pages() {
+pub(crate) fn return_unused_pages() {
     let purged = || -> tikv_jemalloc_ctl::Result<()> {
         // <https://jemalloc.net/jemalloc.3.html#arena.i.dirty_decay_ms>: 0 purges at once.
         let mut decay = "arena.0.dirty_decay_ms\0".name().mib::<[usize; 3]>()?;
@@ -39,7 +39,7 @@ pub(in crate::server) fn return_unused_pages() {
 /// Binds the calling thread to one arena shared by all callers. By default threads are spread over
 /// several arenas, and memory freed in one is not reused in another, which multiplies it by the
 /// number of clients. Cheap: small allocations come from the thread's cache.
-pub(in crate::server) fn share_arena() {
+pub(crate) fn share_arena() {
     // <https://jemalloc.net/jemalloc.3.html#thread.arena>; no effect with another allocator.
     if let Err(error) = "thread.arena\0".name().write(0_u32) {
         tracing::debug!(%error, "a thread has an arena of its own");

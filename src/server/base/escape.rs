@@ -2,7 +2,7 @@
 //! it cannot forge their structure. Nothing is deleted: deceptive characters become `\u{..}`, and
 //! truncation is marked.
 
-use crate::faults::{Fault, planted};
+use cograph_faults::{Fault, planted};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ thread_local! {
 
 /// Runs `work` and counts the characters escaped in it, including those of entries that did not
 /// fit.
-pub(in crate::server) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
+pub(crate) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = ESCAPED.get();
     let done = work();
     (done, ESCAPED.get() - before)
@@ -23,11 +23,11 @@ pub(in crate::server) fn counting<T>(work: impl FnOnce() -> T) -> (T, u64) {
 
 /// Escaped text on one line, with a bounded length: names, paths, signatures, values.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(in crate::server) struct SafeLine(String);
+pub(crate) struct SafeLine(String);
 
 impl SafeLine {
     /// Escapes `text`; beyond `most` bytes it is replaced by its number of characters.
-    pub(in crate::server) fn new(text: &str, most: usize) -> Self {
+    pub(crate) fn new(text: &str, most: usize) -> Self {
         let escaped = escape(text, |letter| letter == '\t' || letter == '\n');
         if escaped.len() <= most {
             return Self(escaped.into_owned());
@@ -40,7 +40,7 @@ impl SafeLine {
     }
 
     /// The escaped text.
-    pub(in crate::server) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
@@ -52,7 +52,7 @@ impl fmt::Display for SafeLine {
 }
 
 /// Source line. Keeps tabs; the gutter in front of it marks it as source.
-pub(in crate::server) fn source_line(text: &str, most: usize) -> String {
+pub(crate) fn source_line(text: &str, most: usize) -> String {
     let escaped = escape(text, |letter| letter == '\n');
     if escaped.len() <= most {
         return escaped.into_owned();
@@ -65,7 +65,7 @@ pub(in crate::server) fn source_line(text: &str, most: usize) -> String {
 }
 
 /// Multi-line text of an upstream; keeps line ends and tabs.
-pub(in crate::server) fn block(text: &str, most: usize) -> String {
+pub(crate) fn block(text: &str, most: usize) -> String {
     let escaped = escape(text, |_| false);
     if escaped.len() <= most {
         return escaped.into_owned();
@@ -75,7 +75,7 @@ pub(in crate::server) fn block(text: &str, most: usize) -> String {
 }
 
 /// Escapes a JSON value, including member names.
-pub(in crate::server) fn value(given: &Value, most: usize) -> Value {
+pub(crate) fn value(given: &Value, most: usize) -> Value {
     match given {
         Value::String(text) => Value::String(block(text, most)),
         Value::Array(items) => items.iter().map(|item| value(item, most)).collect(),

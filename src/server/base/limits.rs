@@ -1,7 +1,7 @@
 //! Limits of the server: sizes, queues, permits and timeouts, as plain data.
 
-use crate::faults::{Fault, planted};
-use crate::store::PoolSettings;
+use cograph_faults::{Fault, planted};
+use cograph_store::PoolSettings;
 use std::time::Duration;
 
 /// Limits of one server process.
@@ -52,7 +52,7 @@ pub struct Limits {
 
 impl Limits {
     /// Maximum number of requests in flight: running and waiting for a permit or for an index.
-    pub(in crate::server) fn in_flight(&self) -> usize {
+    pub(crate) fn in_flight(&self) -> usize {
         self.queued_calls + self.control_permits + self.query_permits + self.heavy_permits
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 /// Decodes percent-encoding; none if an escape is malformed or the text contains what a URI cannot:
 /// a space, a control character, an encoded NUL.
-pub(in crate::server) fn decode(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut bytes = text.bytes();
     let mut decoded = Vec::with_capacity(text.len());
     while let Some(byte) = bytes.next() {
@@ -25,12 +25,12 @@ pub(in crate::server) fn decode(text: &str) -> Option<Vec<u8>> {
 }
 
 /// Decodes UTF-8 text.
-pub(in crate::server) fn decode_text(text: &str) -> Option<String> {
+pub(crate) fn decode_text(text: &str) -> Option<String> {
     String::from_utf8(decode(text)?).ok()
 }
 
 /// Encodes a path for a URI.
-pub(in crate::server) fn encode_path(path: &[u8]) -> String {
+pub(crate) fn encode_path(path: &[u8]) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
     path.iter()
         .map(

@@ -4,8 +4,8 @@
 //! own queue. Bookkeeping only; the dispatcher starts and stops the work.
 
 use super::requests::Ticket;
-use crate::faults::{Fault, planted};
-use crate::server::base::limits::Limits;
+use crate::base::limits::Limits;
+use cograph_faults::{Fault, planted};
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -39,7 +39,7 @@ impl Class {
 
 /// Result of admission.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::server) enum Verdict {
+pub(crate) enum Verdict {
     /// Admitted, with a permit.
     Run,
     /// Queued; `release` returns it later.
@@ -50,16 +50,16 @@ pub(in crate::server) enum Verdict {
 
 /// Permits of a process, by class. Clones share them.
 #[derive(Clone, Debug)]
-pub(in crate::server) struct Permits([Arc<Semaphore>; Class::ALL.len()]);
+pub(crate) struct Permits([Arc<Semaphore>; Class::ALL.len()]);
 
 impl Permits {
     /// Permits for a process with a single session.
-    pub(in crate::server) fn of_one(limits: &Limits) -> Self {
+    pub(crate) fn of_one(limits: &Limits) -> Self {
         Self::times(limits, 1)
     }
 
     /// More permits than one session may hold, so that none can starve the others.
-    pub(in crate::server) fn of_many(limits: &Limits) -> Self {
+    pub(crate) fn of_many(limits: &Limits) -> Self {
         Self::times(limits, 2)
     }
 
@@ -74,7 +74,7 @@ impl Permits {
 }
 
 /// Permits and queues of a session.
-pub(in crate::server) struct Admission {
+pub(crate) struct Admission {
     lanes: [Lane; Class::ALL.len()],
     queued_calls: usize,
     queued_bytes: usize,
@@ -143,7 +143,7 @@ pub struct LaneState {
 
 impl Admission {
     /// Admission for a new session, which holds no permit.
-    pub(in crate::server) fn new(limits: &Limits, permits: &Permits) -> Self {
+    pub(crate) fn new(limits: &Limits, permits: &Permits) -> Self {
         let most = if planted(Fault::GreedySession) {
             [usize::MAX; Class::ALL.len()]
         } else {
@@ -164,12 +164,7 @@ impl Admission {
     }
 
     /// Requests a permit; `bytes` is the memory of the call while it waits.
-    pub(in crate::server) fn admit(
-        &mut self,
-        class: Class,
-        ticket: Ticket,
-        bytes: usize,
-    ) -> Verdict {
+    pub(crate) fn admit(&mut self, class: Class, ticket: Ticket, bytes: usize) -> Verdict {
         let (calls, held) = self
             .lanes
             .iter()
@@ -190,7 +185,7 @@ impl Admission {
 
     /// Requests a permit for a paused call: ahead of calls that have not started, and never
     /// rejected.
-    pub(in crate::server) fn readmit(&mut self, class: Class, ticket: Ticket) -> Verdict {
+    pub(crate) fn readmit(&mut self, class: Class, ticket: Ticket) -> Verdict {
         let lane = self.lane(class);
         if lane.take() {
             return Verdict::Run;
@@ -202,7 +197,7 @@ impl Admission {
 
     /// Releases a permit. Unless another session waits for it, it goes to the next waiting call of
     /// this one, which is returned.
-    pub(in crate::server) fn release(&mut self, class: Class) -> Option<Ticket> {
+    pub(crate) fn release(&mut self, class: Class) -> Option<Ticket> {
         let lane = self.lane(class);
         if planted(Fault::GreedySession)
             && let Some((ticket, _)) = lane.waiting.pop_front()
@@ -217,7 +212,7 @@ impl Admission {
     }
 
     /// Waits for a permit from the shared semaphore, and returns the call that got it. Cancel-safe.
-    pub(in crate::server) async fn turn(&mut self) -> Ticket {
+    pub(crate) async fn turn(&mut self) -> Ticket {
         poll_fn(|context| match self.lanes.iter_mut().find_map(|lane| lane.poll(context)) {
             Some(ticket) => Poll::Ready(ticket),
             None => Poll::Pending,
@@ -226,7 +221,7 @@ impl Admission {
     }
 
     /// Removes a waiting call.
-    pub(in crate::server) fn forget(&mut self, class: Class, ticket: Ticket) {
+    pub(crate) fn forget(&mut self, class: Class, ticket: Ticket) {
         let lane = self.lane(class);
         lane.waiting.retain(|(waiting, _)| *waiting != ticket);
         lane.queue();
@@ -238,7 +233,7 @@ impl Admission {
     }
 
     /// State of every class.
-    pub(in crate::server) fn state(&self) -> Vec<LaneState> {
+    pub(crate) fn state(&self) -> Vec<LaneState> {
         let state = |class: Class| {
             let lane = &self.lanes[class as usize];
             LaneState {

@@ -1,14 +1,14 @@
 //! Line framing: a pure state machine whose output does not depend on how the input is chunked.
 //! Knows no JSON and no descriptor.
 
-use crate::faults::{Fault, planted};
+use cograph_faults::{Fault, planted};
 
 /// Prefix of an oversized line that is kept, in bytes: it may contain the id of the request.
 const KEPT_PREFIX: usize = 4096;
 
 /// Unit of input.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::server) enum Piece {
+pub(crate) enum Piece {
     /// Line without line feed, carriage return and byte order mark; never blank.
     Line(Vec<u8>),
     /// Prefix of a line that exceeds the limit. Emitted once, as soon as the limit is exceeded; the
@@ -18,7 +18,7 @@ pub(in crate::server) enum Piece {
 
 /// Splits bytes into lines of at most `limit` bytes.
 #[derive(Debug)]
-pub(in crate::server) struct Splitter {
+pub(crate) struct Splitter {
     limit: usize,
     line: Vec<u8>,
     /// Inside an oversized line: bytes up to the next line feed are dropped.
@@ -27,12 +27,12 @@ pub(in crate::server) struct Splitter {
 
 impl Splitter {
     /// Creates a splitter.
-    pub(in crate::server) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         Self { limit, line: Vec::new(), dropping: false }
     }
 
     /// Consumes bytes and appends the lines that they complete.
-    pub(in crate::server) fn push(&mut self, mut bytes: &[u8], pieces: &mut Vec<Piece>) {
+    pub(crate) fn push(&mut self, mut bytes: &[u8], pieces: &mut Vec<Piece>) {
         while let Some(end) = bytes.iter().position(|&byte| byte == b'\n') {
             self.collect(&bytes[..end], pieces);
             self.end_line(pieces);
@@ -42,7 +42,7 @@ impl Splitter {
     }
 
     /// End of input: a last line without a line feed is a line.
-    pub(in crate::server) fn finish(mut self, pieces: &mut Vec<Piece>) {
+    pub(crate) fn finish(mut self, pieces: &mut Vec<Piece>) {
         if !planted(Fault::LfOnly) {
             self.end_line(pieces);
         }

@@ -2,8 +2,8 @@
 
 mod remains;
 
-use crate::faults::{Fault, planted};
-pub(in crate::server) use remains::{Remains, remains};
+use cograph_faults::{Fault, planted};
+pub(crate) use remains::{Remains, remains};
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -12,15 +12,15 @@ use std::fmt;
 
 /// Maximum length of an id and of a progress token, in bytes: both are kept while their request is
 /// in flight.
-pub(in crate::server) const ID_BYTES: usize = 16 << 10;
+pub(crate) const ID_BYTES: usize = 16 << 10;
 /// Maximum number of messages in a batch.
-pub(in crate::server) const BATCH: usize = 100;
+pub(crate) const BATCH: usize = 100;
 /// Maximum number of JSON values in a message. A value of one byte takes tens of bytes in memory.
-pub(in crate::server) const VALUES: usize = 1 << 18;
+pub(crate) const VALUES: usize = 1 << 18;
 
 /// Request id; returned in the response exactly as received.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(in crate::server) enum RequestId {
+pub(crate) enum RequestId {
     /// Integer.
     Integer(Number),
     /// String.
@@ -29,7 +29,7 @@ pub(in crate::server) enum RequestId {
 
 impl RequestId {
     /// Reads an id; none if the value is no valid id.
-    pub(in crate::server) fn from_json(value: &Value) -> Option<Self> {
+    pub(crate) fn from_json(value: &Value) -> Option<Self> {
         match value {
             Value::String(_) if planted(Fault::IdI64) => None,
             Value::String(text) if text.len() > ID_BYTES => None,
@@ -47,7 +47,7 @@ impl RequestId {
     }
 
     /// The id as JSON.
-    pub(in crate::server) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match self {
             Self::Integer(number) => Value::Number(number.clone()),
             Self::Text(text) => Value::from(text.as_ref()),
@@ -57,40 +57,40 @@ impl RequestId {
 
 /// JSON-RPC error, as opposed to an error result of a tool.
 #[derive(Clone, PartialEq, Debug)]
-pub(in crate::server) struct RpcError {
+pub(crate) struct RpcError {
     /// One of the codes below.
-    pub(in crate::server) code: i32,
+    pub(crate) code: i32,
     /// Error message with a hint.
-    pub(in crate::server) message: String,
+    pub(crate) message: String,
     /// Structured details.
-    pub(in crate::server) data: Option<Value>,
+    pub(crate) data: Option<Value>,
 }
 
 /// Not valid JSON.
-pub(in crate::server) const PARSE_ERROR: i32 = -32700;
+pub(crate) const PARSE_ERROR: i32 = -32700;
 /// Valid JSON, but not a valid request.
-pub(in crate::server) const INVALID_REQUEST: i32 = -32600;
+pub(crate) const INVALID_REQUEST: i32 = -32600;
 /// Unknown method in the protocol version of the request.
-pub(in crate::server) const METHOD_NOT_FOUND: i32 = -32601;
+pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 /// Invalid parameters.
-pub(in crate::server) const INVALID_PARAMS: i32 = -32602;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
 /// Internal error: the request is valid but cannot be served.
-pub(in crate::server) const INTERNAL_ERROR: i32 = -32603;
+pub(crate) const INTERNAL_ERROR: i32 = -32603;
 /// Unknown resource, in versions negotiated by `initialize`. Later versions use `INVALID_PARAMS`.
-pub(in crate::server) const RESOURCE_NOT_FOUND: i32 = -32002;
+pub(crate) const RESOURCE_NOT_FOUND: i32 = -32002;
 /// Unsupported protocol version in a stateless request.
-pub(in crate::server) const UNSUPPORTED_VERSION: i32 = -32022;
+pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 
 impl RpcError {
     /// Error without data.
-    pub(in crate::server) fn new(code: i32, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: i32, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 }
 
 /// Parsed line.
 #[derive(Clone, PartialEq, Debug)]
-pub(in crate::server) enum Message {
+pub(crate) enum Message {
     /// Requires exactly one response.
     Request(Request),
     /// Requires no response. Parameters that are not an object are treated as empty.
@@ -117,13 +117,13 @@ pub(in crate::server) enum Message {
 
 /// Request.
 #[derive(Clone, PartialEq, Debug)]
-pub(in crate::server) struct Request {
+pub(crate) struct Request {
     /// Id.
-    pub(in crate::server) id: RequestId,
+    pub(crate) id: RequestId,
     /// Method.
-    pub(in crate::server) method: Box<str>,
+    pub(crate) method: Box<str>,
     /// Parameters: empty if absent, an error if they are not an object.
-    pub(in crate::server) params: Result<Map<String, Value>, RpcError>,
+    pub(crate) params: Result<Map<String, Value>, RpcError>,
 }
 
 /// Members of a message. `RawValue` distinguishes `null` from an absent member and is skipped
@@ -202,14 +202,14 @@ fn has_too_many_values(json: &str) -> bool {
 
 impl Remains {
     /// The id, if it is a valid one.
-    pub(in crate::server) fn id(&self) -> Option<RequestId> {
+    pub(crate) fn id(&self) -> Option<RequestId> {
         RequestId::from_json(self.raw_id.as_ref()?)
     }
 }
 
 /// Parses a line of a client. What is not UTF-8 is refused: a request with replaced characters
 /// would be another request.
-pub(in crate::server) fn parse(line: &[u8]) -> Message {
+pub(crate) fn parse(line: &[u8]) -> Message {
     match std::str::from_utf8(line) {
         Ok(text) => parse_text(text),
         Err(_) => not_unicode(parse_text(&String::from_utf8_lossy(line)), remains(line)),
@@ -218,7 +218,7 @@ pub(in crate::server) fn parse(line: &[u8]) -> Message {
 
 /// Parses a line of an upstream. Bytes that are not UTF-8 become U+FFFD: a response with a mark is
 /// worth more than none.
-pub(in crate::server) fn parse_lossy(line: &[u8]) -> Message {
+pub(crate) fn parse_lossy(line: &[u8]) -> Message {
     parse_text(&String::from_utf8_lossy(line))
 }
 

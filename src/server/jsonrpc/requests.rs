@@ -3,24 +3,24 @@
 //! returns bytes, sends nothing.
 
 use super::message::{RequestId, RpcError};
-use crate::faults::{Fault, planted};
+use cograph_faults::{Fault, planted};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
 
 /// Request in flight. Unlike its id, a ticket is never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(in crate::server) struct Ticket(u64);
+pub(crate) struct Ticket(u64);
 
 /// Batch of requests with a single response.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(in crate::server) struct BatchId(u64);
+pub(crate) struct BatchId(u64);
 
 /// Response without its id: a result as JSON text, or an error.
-pub(in crate::server) type Answer = Result<String, RpcError>;
+pub(crate) type Answer = Result<String, RpcError>;
 
 /// Requests in flight, each with its state `W`.
 #[derive(Debug)]
-pub(in crate::server) struct Requests<W> {
+pub(crate) struct Requests<W> {
     tickets: HashMap<RequestId, Ticket>,
     live: BTreeMap<Ticket, Live<W>>,
     batches: BTreeMap<BatchId, Batch>,
@@ -46,16 +46,16 @@ struct Batch {
 
 /// Closed request.
 #[derive(Debug)]
-pub(in crate::server) struct Closed<W> {
+pub(crate) struct Closed<W> {
     /// State of the request.
-    pub(in crate::server) work: W,
+    pub(crate) work: W,
     /// Message to send, with its line end.
-    pub(in crate::server) frame: Option<Vec<u8>>,
+    pub(crate) frame: Option<Vec<u8>>,
 }
 
 impl<W> Requests<W> {
     /// Creates an empty table.
-    pub(in crate::server) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             tickets: HashMap::new(),
             live: BTreeMap::new(),
@@ -66,18 +66,18 @@ impl<W> Requests<W> {
     }
 
     /// Number of requests in flight.
-    pub(in crate::server) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.live.len()
     }
 
     /// Bytes of responses that wait for other members of their batches.
-    pub(in crate::server) fn batched_bytes(&self) -> usize {
+    pub(crate) fn batched_bytes(&self) -> usize {
         self.batched
     }
 
     /// Adds a request. Returns `work` if the id is already in flight: the earlier request keeps its
     /// response.
-    pub(in crate::server) fn open(
+    pub(crate) fn open(
         &mut self,
         id: RequestId,
         batch: Option<BatchId>,
@@ -96,26 +96,22 @@ impl<W> Requests<W> {
     }
 
     /// Ticket of an id in flight.
-    pub(in crate::server) fn ticket(&self, id: &RequestId) -> Option<Ticket> {
+    pub(crate) fn ticket(&self, id: &RequestId) -> Option<Ticket> {
         self.tickets.get(id).copied()
     }
 
     /// State of a request in flight.
-    pub(in crate::server) fn work(&mut self, ticket: Ticket) -> Option<&mut W> {
+    pub(crate) fn work(&mut self, ticket: Ticket) -> Option<&mut W> {
         self.live.get_mut(&ticket).map(|live| &mut live.work)
     }
 
     /// Requests in flight, oldest first.
-    pub(in crate::server) fn all(&self) -> impl Iterator<Item = (Ticket, &W)> {
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Ticket, &W)> {
         self.live.iter().map(|(ticket, live)| (*ticket, &live.work))
     }
 
     /// Answers a request. None if it is no longer in flight: then nothing may be sent.
-    pub(in crate::server) fn answer(
-        &mut self,
-        ticket: Ticket,
-        answer: Answer,
-    ) -> Option<Closed<W>> {
+    pub(crate) fn answer(&mut self, ticket: Ticket, answer: Answer) -> Option<Closed<W>> {
         let live = self.remove(ticket)?;
         let message = message(Some(&live.id), answer);
         let frame = match live.batch {
@@ -126,27 +122,27 @@ impl<W> Requests<W> {
     }
 
     /// Removes a request without a response.
-    pub(in crate::server) fn cancel(&mut self, ticket: Ticket) -> Option<Closed<W>> {
+    pub(crate) fn cancel(&mut self, ticket: Ticket) -> Option<Closed<W>> {
         let live = self.remove(ticket)?;
         let frame = live.batch.and_then(|batch| self.settle(batch, None));
         Some(Closed { work: live.work, frame })
     }
 
     /// Begins a batch; its members are opened, or rejected by `refuse`, before `close_batch`.
-    pub(in crate::server) fn open_batch(&mut self) -> BatchId {
+    pub(crate) fn open_batch(&mut self) -> BatchId {
         let batch = BatchId(self.number());
         self.batches.insert(batch, Batch { arriving: true, ..Batch::default() });
         batch
     }
 
     /// All members have arrived. Returns the response of the batch if it is complete.
-    pub(in crate::server) fn close_batch(&mut self, id: BatchId) -> Option<Vec<u8>> {
+    pub(crate) fn close_batch(&mut self, id: BatchId) -> Option<Vec<u8>> {
         self.batches.get_mut(&id)?.arriving = false;
         self.complete(id)
     }
 
     /// Answers a message that was never in flight: without a usable id, or with an id in use.
-    pub(in crate::server) fn refuse(
+    pub(crate) fn refuse(
         &mut self,
         id: Option<&RequestId>,
         batch: Option<BatchId>,
@@ -193,17 +189,17 @@ impl<W> Requests<W> {
 }
 
 /// Notification as a line.
-pub(in crate::server) fn notification(method: &str, params: Value) -> Vec<u8> {
+pub(crate) fn notification(method: &str, params: Value) -> Vec<u8> {
     line(json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string())
 }
 
 /// Response outside of a table, as a line.
-pub(in crate::server) fn answer_line(id: &RequestId, answer: Answer) -> Vec<u8> {
+pub(crate) fn answer_line(id: &RequestId, answer: Answer) -> Vec<u8> {
     line(message(Some(id), answer))
 }
 
 /// Error response without an id, which rejects a connection, as a line.
-pub(in crate::server) fn refusal_line(error: RpcError) -> Vec<u8> {
+pub(crate) fn refusal_line(error: RpcError) -> Vec<u8> {
     line(message(None, Err(error)))
 }
 

@@ -12,11 +12,11 @@ use lsp_types::{
 use super::capabilities::kind;
 use super::failure::Failure;
 use super::view::View;
-use crate::model::facts::flags;
-use crate::model::{RepoPath, Verdict};
-use crate::query::navigate::{self, FileSymbol, NamedAt};
-use crate::query::{self, ReferencesParams, ReferencesResult, SearchParams, SymbolInfo};
-use crate::store::SymbolKey;
+use cograph_model::facts::flags;
+use cograph_model::{RepoPath, Verdict};
+use cograph_query::navigate::{self, FileSymbol, NamedAt};
+use cograph_query::{self as query, ReferencesParams, ReferencesResult, SearchParams, SymbolInfo};
+use cograph_store::SymbolKey;
 
 /// Maximum number of symbols of `workspace/symbol` in a folder.
 const MOST_FOUND: usize = 200;

@@ -9,7 +9,7 @@ use lsp_types::{
 use serde_json::{Value, json};
 
 use super::positions::Encoding;
-use crate::model;
+use cograph_model as model;
 
 /// Result of `initialize`.
 pub(super) fn initialized(encoding: Encoding) -> Value {

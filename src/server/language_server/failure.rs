@@ -2,7 +2,7 @@
 
 use lsp_server::{ErrorCode, RequestId, Response};
 
-use crate::query::QueryError;
+use cograph_query::QueryError;
 
 /// Code of a request that the client has cancelled.
 const CANCELLED: i32 = -32_800;

@@ -9,9 +9,9 @@ use lsp_types::{
 use super::capabilities::kind;
 use super::failure::Failure;
 use super::view::View;
-use crate::model::RepoPath;
-use crate::query::SymbolInfo;
-use crate::query::navigate::{self, Direction, Side};
+use cograph_model::RepoPath;
+use cograph_query::SymbolInfo;
+use cograph_query::navigate::{self, Direction, Side};
 
 /// Items for what a position names.
 pub(super) fn prepare_calls(

@@ -9,9 +9,9 @@ use std::str::FromStr;
 
 use lsp_types::{Location, Position, PositionEncodingKind, Range, Uri};
 
-use crate::model::{self, RepoPath};
-use crate::query::ReadFile;
-use crate::server::base::uri::{decode, encode_path};
+use crate::base::uri::{decode, encode_path};
+use cograph_model::{self as model, RepoPath};
+use cograph_query::ReadFile;
 
 /// Unit of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

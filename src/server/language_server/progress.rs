@@ -11,9 +11,9 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::model::cancel::CancelToken;
-use crate::server::workspace::host::Host;
-use crate::server::workspace::metrics::{ProgressReport, ServerState};
+use crate::workspace::host::Host;
+use crate::workspace::metrics::{ProgressReport, ServerState};
+use cograph_model::cancel::CancelToken;
 
 /// Names of progress that the client has been asked to show, over all requests of the process.
 static LAST: AtomicU64 = AtomicU64::new(0);

@@ -21,9 +21,9 @@ use super::answers::{self, Form};
 use super::failure::Failure;
 use super::view::{self, View};
 use super::{Editor, hierarchies};
-use crate::model::RepoPath;
-use crate::query::navigate::Side;
-use crate::server::workspace::host::Host;
+use crate::workspace::host::Host;
+use cograph_model::RepoPath;
+use cograph_query::navigate::Side;
 
 impl Editor {
     /// Result of a request.

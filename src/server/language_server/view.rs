@@ -6,13 +6,13 @@ use lsp_types::{Location, Position, Range, Uri};
 
 use super::failure::Failure;
 use super::positions::{Encoding, Positions, path_of};
-use crate::model::cancel::CancelToken;
-use crate::model::{self, RepoPath};
-use crate::query::navigate::{self, NamedAt};
-use crate::query::{SiteInfo, SymbolInfo};
-use crate::server::workspace::host::Host;
-use crate::server::workspace::repositories::{OpenRepository, QueryHints, Readiness, Repositories};
-use crate::store::Snapshot;
+use crate::workspace::host::Host;
+use crate::workspace::repositories::{OpenRepository, QueryHints, Readiness, Repositories};
+use cograph_model::cancel::CancelToken;
+use cograph_model::{self as model, RepoPath};
+use cograph_query::navigate::{self, NamedAt};
+use cograph_query::{SiteInfo, SymbolInfo};
+use cograph_store::Snapshot;
 
 /// Opens the repository around a folder. Waits for its index.
 pub(super) fn open(

@@ -1,9 +1,9 @@
 //! Probe: starts an MCP server as a client does and measures its response times. Sends the same
 //! messages as real clients, in one write, and always ends the server.
 
-use crate::config::process::{ChildProcess, EndPatience, Ended, Started};
-use crate::server::base::escape::SafeLine;
-use crate::server::jsonrpc::framing::{Piece, Splitter};
+use crate::base::escape::SafeLine;
+use crate::jsonrpc::framing::{Piece, Splitter};
+use cograph_config::process::{ChildProcess, EndPatience, Ended, Started};
 use serde_json::{Value, json};
 use std::io::{self, Read, Write};
 use std::process::{ChildStdout, Command};
@@ -138,7 +138,7 @@ fn ask(
     begun: Instant,
     patience: Duration,
 ) -> Result<Probe, (&'static str, Trouble)> {
-    let us = json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")});
+    let us = json!({"name": cograph_version::NAME, "version": env!("CARGO_PKG_VERSION")});
     let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": us});
     let burst = [
         json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}),

@@ -1,7 +1,7 @@
 //! Child processes of one owner, none of which outlives it: each is registered from before its
 //! start until its exit, independently of any connection to it. Knows no protocol.
 
-use crate::config::process::{ChildProcess, Started};
+use cograph_config::process::{ChildProcess, Started};
 use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::net::Shutdown;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(in crate::server) struct Programs(Mutex<Running>);
+pub(crate) struct Programs(Mutex<Running>);
 
 #[derive(Debug, Default)]
 struct Running {
@@ -24,7 +24,7 @@ struct Running {
 
 impl Programs {
     /// Starts a process, unless the shutdown has begun.
-    pub(in crate::server) fn start(&self, command: Command) -> io::Result<Started> {
+    pub(crate) fn start(&self, command: Command) -> io::Result<Started> {
         // Held during the start, so that `end_all` sees every started process.
         let mut running = self.lock();
         if running.is_over {
@@ -38,7 +38,7 @@ impl Programs {
     }
 
     /// Ends all processes within three steps of this length: end of input, SIGTERM, SIGKILL.
-    pub(in crate::server) fn end_all(&self, step: Duration) {
+    pub(crate) fn end_all(&self, step: Duration) {
         let programs = {
             let mut running = self.lock();
             running.is_over = true;

@@ -3,9 +3,9 @@
 
 use super::prompts;
 use super::resources::{TEMPLATES, is_listed};
-use crate::query::complete::Wanted;
-use crate::server::base::escape::SafeLine;
-use crate::server::tools::arguments::complete;
+use crate::base::escape::SafeLine;
+use crate::tools::arguments::complete;
+use cograph_query::complete::Wanted;
 use serde_json::{Map, Value};
 
 /// What is to be completed.

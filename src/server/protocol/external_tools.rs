@@ -1,11 +1,11 @@
 //! External tools, listed after the own ones. A call of one passes the dispatcher as a call of an
 //! unlisted own tool that carries name and arguments. Independent of where the tools come from.
 
-use crate::query::QueryError;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::protocol::Era;
-use crate::server::tools::tool::{Parameter, Shape, Tool};
-use crate::server::tools::{Handler, MoreTools};
+use crate::jsonrpc::admission::Class;
+use crate::protocol::Era;
+use crate::tools::tool::{Parameter, Shape, Tool};
+use crate::tools::{Handler, MoreTools};
+use cograph_query::QueryError;
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -15,12 +15,12 @@ const LIST_TTL_MS: u64 = 5_000;
 const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Parameter with the name of the tool.
-pub(in crate::server) const TOOL_NAME: &str = "tool";
+pub(crate) const TOOL_NAME: &str = "tool";
 /// Parameter with its arguments, as JSON.
-pub(in crate::server) const ARGUMENTS: &str = "arguments";
+pub(crate) const ARGUMENTS: &str = "arguments";
 
 /// Carrier tool of external calls.
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "foreign_tool",
     title: "Call a tool of an upstream",
     about: "Passes a call on to the upstream whose tool it is.",

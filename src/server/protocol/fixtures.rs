@@ -1,15 +1,15 @@
 //! Test hook (feature `faults`): replaces tools, resources and prompts behind the same event loop,
 //! so that a conformance suite can be run with its own fixtures.
 
-use crate::query::QueryError;
-use crate::server::protocol::{Call, Era, Method, Purpose, progress_token, shaped_list};
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
-use crate::server::{Class, Limits};
-use crate::server::{
+use crate::protocol::{Call, Era, Method, Purpose, progress_token, shaped_list};
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::{Class, Limits};
+use crate::{
     tools::{Marks, Outcome, Reply, Tools},
     workspace::host::Host,
 };
+use cograph_query::QueryError;
 use serde_json::{Map, Value, json};
 use std::io;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub fn run_fixtures(fixtures: Arc<dyn Fixtures>, limits: Limits) -> io::Result<(
     if SERVED.set(fixtures).is_err() {
         return Err(io::Error::other("fixtures are served already"));
     }
-    crate::server::run(limits, |_| Arc::new(served))
+    crate::run(limits, |_| Arc::new(served))
 }
 
 /// Carrier tool of all fixture calls; its one argument is the request.
@@ -68,11 +68,7 @@ static TOOL: Tool = Tool {
 };
 
 /// The method, if fixtures are served and handle it.
-pub(in crate::server) fn method(
-    era: Era,
-    method: &str,
-    params: &Map<String, Value>,
-) -> Option<Method> {
+pub(crate) fn method(era: Era, method: &str, params: &Map<String, Value>) -> Option<Method> {
     let fixtures = SERVED.get()?;
     let list =
         |name: &str| Some(Method::Answer(shaped_list(era, json!({name: fixtures.list(name)}))));

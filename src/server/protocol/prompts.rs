@@ -1,8 +1,8 @@
 //! Prompts: tasks that a user starts by name, written for a model that has the tools. Built from
 //! their arguments alone, without a repository. Each argument is inserted as one escaped line.
 
-use crate::query::complete::Wanted;
-use crate::server::base::escape::SafeLine;
+use crate::base::escape::SafeLine;
+use cograph_query::complete::Wanted;
 use serde_json::{Map, Value, json};
 
 /// Maximum length of an argument, in bytes.
@@ -11,22 +11,22 @@ const MAX_BYTES: usize = 4000;
 /// Prompt.
 pub(super) struct Prompt {
     /// Name.
-    pub(in crate::server) name: &'static str,
+    pub(crate) name: &'static str,
     title: &'static str,
     about: &'static str,
     /// Arguments.
-    pub(in crate::server) arguments: &'static [Argument],
+    pub(crate) arguments: &'static [Argument],
     write: fn(&Given) -> String,
 }
 
 /// Argument of a prompt: a string.
-pub(in crate::server) struct Argument {
+pub(crate) struct Argument {
     /// Name.
-    pub(in crate::server) name: &'static str,
+    pub(crate) name: &'static str,
     about: &'static str,
     required: bool,
     /// Kind of completion, if any.
-    pub(in crate::server) wanted: Option<Wanted>,
+    pub(crate) wanted: Option<Wanted>,
 }
 
 /// Given arguments, each on one line.
@@ -105,7 +105,7 @@ impl Prompt {
     }
 
     /// Result of `prompts/get` for these arguments.
-    pub(in crate::server) fn get(&self, arguments: Map<String, Value>) -> Result<Value, String> {
+    pub(crate) fn get(&self, arguments: Map<String, Value>) -> Result<Value, String> {
         let given = self.check(arguments)?;
         let content = json!({"type": "text", "text": (self.write)(&given)});
         Ok(json!({"description": self.about, "messages": [{"role": "user", "content": content}]}))
@@ -165,7 +165,7 @@ pub(super) fn prompt(name: &str) -> Result<&'static Prompt, String> {
 }
 
 /// Result of `prompts/list`.
-pub(in crate::server) fn listing() -> Value {
+pub(crate) fn listing() -> Value {
     PROMPTS.iter().map(Prompt::listing).collect()
 }
 
@@ -212,7 +212,7 @@ fn review(given: &Given) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::{tool, tools::table};
+    use crate::{tool, tools::table};
 
     fn text(name: &str, arguments: Value) -> Result<String, String> {
         let Value::Object(arguments) = arguments else { panic!("arguments are an object") };

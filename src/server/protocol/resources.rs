@@ -1,10 +1,10 @@
 //! Resources: URIs that a user or a host attaches. A URI maps to a tool call; this file has only
 //! that mapping. The lists are constant and independent of any repository.
 
-use crate::query::complete::Wanted;
-use crate::server::base::uri;
-use crate::server::tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Tool};
-use crate::server::tools::{outline, overview, show};
+use crate::base::uri;
+use crate::tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Tool};
+use crate::tools::{outline, overview, show};
+use cograph_query::complete::Wanted;
 use serde_json::{Map, Value, json};
 
 /// Scheme of all URIs.
@@ -13,7 +13,7 @@ const SCHEME: &str = "cograph://";
 pub(super) const MIME_TYPE: &str = "text/plain";
 /// Maximum length of a URI, in bytes: a path of 1,024 bytes with every byte percent-encoded, and
 /// its prefix.
-pub(in crate::server) const MAX_BYTES: usize = 4096;
+pub(crate) const MAX_BYTES: usize = 4096;
 
 /// The one resource without a variable.
 const OVERVIEW: &str = "overview";
@@ -21,13 +21,13 @@ const OVERVIEW: &str = "overview";
 /// URI template.
 pub(super) struct Template {
     /// Path after the scheme, and name of the template.
-    pub(in crate::server) name: &'static str,
+    pub(crate) name: &'static str,
     title: &'static str,
     about: &'static str,
     /// Variable.
     pub(super) variable: &'static str,
     /// Kind of the variable.
-    pub(in crate::server) wanted: Wanted,
+    pub(crate) wanted: Wanted,
     tool: &'static Tool,
     /// Tool parameter that gets the value.
     parameter: &'static str,
@@ -60,16 +60,16 @@ pub(super) static TEMPLATES: [Template; 2] = [
 
 /// Tool call of a URI.
 #[derive(Debug)]
-pub(in crate::server) struct ResourceQuestion {
+pub(crate) struct ResourceQuestion {
     /// Tool.
-    pub(in crate::server) tool: &'static Tool,
+    pub(crate) tool: &'static Tool,
     /// Arguments, unvalidated.
-    pub(in crate::server) arguments: Map<String, Value>,
+    pub(crate) arguments: Map<String, Value>,
 }
 
 /// Why a URI has no resource.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::server) enum BadAddress {
+pub(crate) enum BadAddress {
     /// Unknown scheme or path.
     Unknown,
     /// Malformed, or leads out of the repository.
@@ -78,13 +78,13 @@ pub(in crate::server) enum BadAddress {
 
 impl Template {
     /// The URI template in RFC 6570 syntax.
-    pub(in crate::server) fn address(&self) -> String {
+    pub(crate) fn address(&self) -> String {
         format!("{SCHEME}{}/{{+{}}}", self.name, self.variable)
     }
 }
 
 /// Result of `resources/list`.
-pub(in crate::server) fn listing() -> Value {
+pub(crate) fn listing() -> Value {
     json!([{
         "uri": format!("{SCHEME}{OVERVIEW}"),
         "name": OVERVIEW,
@@ -115,7 +115,7 @@ pub(super) fn is_listed(address: &str) -> bool {
 }
 
 /// Maps a URI to a tool call.
-pub(in crate::server) fn question(address: &str) -> Result<ResourceQuestion, BadAddress> {
+pub(crate) fn question(address: &str) -> Result<ResourceQuestion, BadAddress> {
     if address.len() > MAX_BYTES {
         return Err(BadAddress::Invalid);
     }
@@ -155,7 +155,7 @@ fn stays_inside(value: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::tools::arguments::Arguments;
+    use crate::tools::arguments::Arguments;
 
     #[test]
     fn every_address_is_a_question_to_a_tool_or_an_error() {

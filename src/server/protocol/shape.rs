@@ -2,14 +2,14 @@
 //! call's outcome to a result or a JSON-RPC error.
 
 use super::{Era, PEER_KEY, SERVER_KEY, server_info};
-use crate::server::base::escape::SafeLine;
-use crate::server::jsonrpc::message::{
+use crate::base::escape::SafeLine;
+use crate::jsonrpc::message::{
     INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError,
 };
-use crate::server::jsonrpc::requests::Answer;
-use crate::server::protocol::resources::MIME_TYPE;
-use crate::server::protocol::subscriptions;
-use crate::server::tools::{Outcome, Reply};
+use crate::jsonrpc::requests::Answer;
+use crate::protocol::resources::MIME_TYPE;
+use crate::protocol::subscriptions;
+use crate::tools::{Outcome, Reply};
 use serde_json::{Value, json};
 
 /// Cache lifetime of constant lists at clients, in milliseconds.
@@ -17,7 +17,7 @@ const LIST_TTL_MS: u64 = 3_600_000;
 
 /// Kind of the response to a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::server) enum Purpose {
+pub(crate) enum Purpose {
     /// Result of `tools/call`. An error of the tool is a result too: the model reads it.
     Tool,
     /// Result of `tools/call` for a peer that runs cograph: includes the outcome, from which it
@@ -34,7 +34,7 @@ pub(in crate::server) enum Purpose {
 
 impl Purpose {
     /// Response to a finished call.
-    pub(in crate::server) fn answer(&self, era: Era, reply: Reply) -> Answer {
+    pub(crate) fn answer(&self, era: Era, reply: Reply) -> Answer {
         match self {
             Self::Tool => Ok(shaped(era, tool_result(&reply))),
             Self::Peer => {
@@ -124,7 +124,7 @@ pub(super) fn completion(era: Era, completion: Value) -> String {
 }
 
 /// Result that ends a subscription from the server's side.
-pub(in crate::server) fn listen_result(id: &RequestId) -> String {
+pub(crate) fn listen_result(id: &RequestId) -> String {
     let mut meta = subscriptions::meta(id);
     meta[SERVER_KEY] = server_info();
     json!({"resultType": "complete", "_meta": meta}).to_string()
@@ -140,17 +140,12 @@ pub(super) fn shaped(era: Era, mut result: Value) -> String {
 }
 
 /// Cacheable list.
-pub(in crate::server) fn shaped_list(era: Era, result: Value) -> String {
+pub(crate) fn shaped_list(era: Era, result: Value) -> String {
     shaped_for(era, result, LIST_TTL_MS, "public")
 }
 
 /// Result with a cache lifetime in milliseconds and a cache scope.
-pub(in crate::server) fn shaped_for(
-    era: Era,
-    mut result: Value,
-    ttl_ms: u64,
-    scope: &str,
-) -> String {
+pub(crate) fn shaped_for(era: Era, mut result: Value, ttl_ms: u64, scope: &str) -> String {
     if era == Era::Stateless {
         result["ttlMs"] = Value::from(ttl_ms);
         result["cacheScope"] = Value::from(scope);

@@ -2,13 +2,13 @@
 //! ones; the list of prompts is constant. Pure: returns bytes, sends nothing.
 
 use super::resources;
-use crate::server::jsonrpc::message::RequestId;
-use crate::server::jsonrpc::requests::notification;
+use crate::jsonrpc::message::RequestId;
+use crate::jsonrpc::requests::notification;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 
 /// Maximum number of URIs in a subscription.
-pub(in crate::server) const MAX_ADDRESSES: usize = 256;
+pub(crate) const MAX_ADDRESSES: usize = 256;
 
 /// Metadata key of notifications in the stateless protocol: the id of the request that opened the
 /// subscription.
@@ -16,7 +16,7 @@ const SUBSCRIPTION_KEY: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// Contents of a subscription.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(in crate::server) struct WantedChanges {
+pub(crate) struct WantedChanges {
     /// Changes of the list of resources.
     list: bool,
     /// Changes of the list of tools.
@@ -27,13 +27,13 @@ pub(in crate::server) struct WantedChanges {
 
 impl WantedChanges {
     /// Subscription of every client after a handshake: older versions have no choice.
-    pub(in crate::server) fn negotiated() -> Self {
+    pub(crate) fn negotiated() -> Self {
         Self { list: true, tools: true, addresses: BTreeSet::new() }
     }
 
     /// Subscription from a client's request, as far as it is supported. Only what `to_json`
     /// contains is ever sent.
-    pub(in crate::server) fn asked(params: &Map<String, Value>, tools_change: bool) -> Self {
+    pub(crate) fn asked(params: &Map<String, Value>, tools_change: bool) -> Self {
         let of = |name: &str| params.get("notifications").and_then(|asked| asked.get(name));
         let is_asked = |name: &str| of(name) == Some(&Value::Bool(true));
         let (list, tools) =
@@ -63,7 +63,7 @@ impl WantedChanges {
     }
 
     /// Adds a URI. Returns false if there are too many, or the URI cannot exist.
-    pub(in crate::server) fn follow(&mut self, address: &str) -> bool {
+    pub(crate) fn follow(&mut self, address: &str) -> bool {
         if resources::question(address).is_err() || self.addresses.len() >= MAX_ADDRESSES {
             return self.addresses.contains(address);
         }
@@ -78,10 +78,7 @@ impl WantedChanges {
 
     /// Notifications for a new generation. Changed files are not mapped to URIs: a notification may
     /// be redundant, and reading the resource again is cheap.
-    pub(in crate::server) fn notifications(
-        &self,
-        subscription: Option<&RequestId>,
-    ) -> Vec<Vec<u8>> {
+    pub(crate) fn notifications(&self, subscription: Option<&RequestId>) -> Vec<Vec<u8>> {
         let marked = |mut params: Value| {
             if let Some(id) = subscription {
                 params["_meta"] = meta(id);
@@ -99,23 +96,20 @@ impl WantedChanges {
     }
 
     /// Notification of a changed list of tools, for subscribers.
-    pub(in crate::server) fn tools_notification(
-        &self,
-        subscription: Option<&RequestId>,
-    ) -> Option<Vec<u8>> {
+    pub(crate) fn tools_notification(&self, subscription: Option<&RequestId>) -> Option<Vec<u8>> {
         let params = subscription.map_or_else(|| json!({}), |id| json!({"_meta": meta(id)}));
         self.tools.then(|| notification("notifications/tools/list_changed", params))
     }
 
     /// First notification of a subscription: its contents.
-    pub(in crate::server) fn acknowledged(&self, id: &RequestId) -> Vec<u8> {
+    pub(crate) fn acknowledged(&self, id: &RequestId) -> Vec<u8> {
         let params = json!({"_meta": meta(id), "notifications": self.to_json()});
         notification("notifications/subscriptions/acknowledged", params)
     }
 }
 
 /// Metadata of a subscription.
-pub(in crate::server) fn meta(id: &RequestId) -> Value {
+pub(crate) fn meta(id: &RequestId) -> Value {
     json!({SUBSCRIPTION_KEY: id.to_json()})
 }
 

@@ -7,8 +7,8 @@
 //! relayed.
 
 mod answers;
-pub(in crate::server) mod registry;
-pub(in crate::server) mod tools;
+pub(crate) mod registry;
+pub(crate) mod tools;
 
 pub use registry::{Name, RegistryError};
 
@@ -16,22 +16,22 @@ use super::runtime_proxy::{self, ClientRoots};
 use super::upstream::{
     Caller, Expected, Listing, Owner, Target, Upstream, UpstreamError, UpstreamQuestion,
 };
-use crate::config::process::Started;
-use crate::faults;
-use crate::model::cancel::CancelToken;
-use crate::server::base::escape::SafeLine;
-use crate::server::peers::Programs;
-use crate::server::protocol::PEER_KEY;
-use crate::server::session::dispatch::Event;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{DEFAULT_BUDGET, Tool};
-use crate::server::{protocol::external_tools, tools::MoreTools};
-use crate::server::{
+use crate::base::escape::SafeLine;
+use crate::peers::Programs;
+use crate::protocol::PEER_KEY;
+use crate::session::dispatch::Event;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{DEFAULT_BUDGET, Tool};
+use crate::{protocol::external_tools, tools::MoreTools};
+use crate::{
     tools::arguments::complete,
     tools::{Outcome, Reply, Tools},
     workspace::{host::Host, metrics::ProgressReport},
 };
 use answers::Answered;
+use cograph_config::process::Started;
+use cograph_faults as faults;
+use cograph_model::cancel::CancelToken;
 use parking_lot::Mutex;
 use registry::{EventSink, MAX_UPSTREAMS, Peer, Registry, Serving, View};
 use serde_json::{Value, json};
@@ -51,10 +51,10 @@ const STRAGGLER_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout of each step of ending the child processes at shutdown.
 const SHUTDOWN_STEP: Duration = Duration::from_millis(80);
 /// Concurrent calls per upstream: a slow upstream cannot hold all permits.
-pub(in crate::server) const CALLS_PER_UPSTREAM: usize = 4;
+pub(crate) const CALLS_PER_UPSTREAM: usize = 4;
 
 /// Concurrent calls of external tools, over all upstreams.
-pub(in crate::server) const MAX_CALLS: usize = CALLS_PER_UPSTREAM * MAX_UPSTREAMS;
+pub(crate) const MAX_CALLS: usize = CALLS_PER_UPSTREAM * MAX_UPSTREAMS;
 
 /// Upstreams with validated names.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,7 +81,7 @@ impl Upstreams {
 }
 
 /// Tool set over all connected upstreams. See the module.
-pub(in crate::server) struct Federation {
+pub(crate) struct Federation {
     registry: Registry,
     place: Arc<ClientRoots>,
     /// Child processes started as upstreams, in any state.
@@ -152,7 +152,7 @@ impl Peer for Upstream {
 
 impl Federation {
     /// Registers the upstreams and starts their connection threads.
-    pub(in crate::server) fn new(
+    pub(crate) fn new(
         upstreams: Upstreams,
         place: Arc<ClientRoots>,
         events: Sender<Event>,

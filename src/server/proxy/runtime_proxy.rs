@@ -3,18 +3,18 @@
 //! not.
 
 use super::upstream::{Caller, Expected, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
-use crate::faults;
-use crate::model::cancel::CancelToken;
-use crate::server::base::escape;
-use crate::server::base::uri;
-use crate::server::protocol::PEER_KEY;
-use crate::server::session::dispatch::Event;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::Tool;
-use crate::server::{
+use crate::base::escape;
+use crate::base::uri;
+use crate::protocol::PEER_KEY;
+use crate::session::dispatch::Event;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::Tool;
+use crate::{
     tools::{Marks, Outcome, Reply, Tools},
     workspace::{host::Host, metrics::ProgressReport},
 };
+use cograph_faults as faults;
+use cograph_model::cancel::CancelToken;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -26,12 +26,12 @@ use tokio::sync::mpsc::Sender;
 
 /// Maximum length of a response text accepted from a runtime, in bytes; larger than any tool
 /// response.
-pub(in crate::server) const LONGEST: usize = 64 << 10;
+pub(crate) const LONGEST: usize = 64 << 10;
 /// Maximum length of a progress message, in bytes.
 const MESSAGE: usize = 200;
 
 /// Proxy to one runtime, with an optional embedded tool set as a fallback.
-pub(in crate::server) struct RuntimeProxy {
+pub(crate) struct RuntimeProxy {
     upstream: Upstream,
     place: Arc<ClientRoots>,
     /// Fallback tool set while no runtime is reachable; none if the fallback is disabled.
@@ -39,7 +39,7 @@ pub(in crate::server) struct RuntimeProxy {
 }
 
 /// Workspace roots of the client, forwarded to the runtime.
-pub(in crate::server) struct ClientRoots {
+pub(crate) struct ClientRoots {
     /// Default root of calls without a `root` argument, from the command line.
     root: Option<PathBuf>,
     /// Working directory in which the client started this process.
@@ -59,7 +59,7 @@ struct ProxyState {
 
 impl ClientRoots {
     /// `root` is the directory given by the user, `started_in` the fallback.
-    pub(in crate::server) fn new(
+    pub(crate) fn new(
         root: Option<PathBuf>,
         started_in: Option<PathBuf>,
         events: Sender<Event>,
@@ -74,17 +74,17 @@ impl ClientRoots {
     }
 
     /// True if the client declared the `roots` capability.
-    pub(in crate::server) fn asks_client(&self) -> bool {
+    pub(crate) fn asks_client(&self) -> bool {
         self.root.is_none()
     }
 
     /// Records that `roots/list` was sent; its response is awaited until `until`.
-    pub(in crate::server) fn client_was_asked(&self, until: Instant) {
+    pub(crate) fn client_was_asked(&self, until: Instant) {
         self.state().asked_until = Some(until);
     }
 
     /// Sets the client's roots. Returns true if they changed.
-    pub(in crate::server) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+    pub(crate) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         let changed = {
             let mut state = self.state();
             state.asked_until = None;
@@ -95,7 +95,7 @@ impl ClientRoots {
     }
 
     /// Blocks until the pending `roots/list` response arrives or its timeout expires.
-    pub(in crate::server) fn await_client(&self) {
+    pub(crate) fn await_client(&self) {
         let mut state = self.state();
         while let Some(left) =
             state.asked_until.and_then(|until| until.checked_duration_since(Instant::now()))
@@ -129,7 +129,7 @@ impl Owner for ClientRoots {
 
 impl RuntimeProxy {
     /// Creates a proxy to `target` that falls back to `embedded` while the target is unreachable.
-    pub(in crate::server) fn new(
+    pub(crate) fn new(
         target: Target,
         expected: Expected,
         place: Arc<ClientRoots>,
@@ -145,7 +145,7 @@ impl RuntimeProxy {
     }
 
     /// Connects before the first call, which a client of a runtime must not do: a planted fault.
-    pub(in crate::server) fn attach(&self) {
+    pub(crate) fn attach(&self) {
         let _ = self.upstream.answers(&CancelToken::new());
     }
 
@@ -241,19 +241,19 @@ impl Tools for RuntimeProxy {
 }
 
 /// Adapter: the host of a call, in the form the upstream connection needs.
-pub(in crate::server) struct Call<'a> {
+pub(crate) struct Call<'a> {
     host: &'a dyn Host,
     paused: Cell<bool>,
 }
 
 impl<'a> Call<'a> {
     /// Creates the adapter of `host`.
-    pub(in crate::server) fn new(host: &'a dyn Host) -> Self {
+    pub(crate) fn new(host: &'a dyn Host) -> Self {
         Self { host, paused: Cell::new(false) }
     }
 
     /// Ends the call and resumes its deadline. Returns false if the call was cancelled.
-    pub(in crate::server) fn resume(&self) -> bool {
+    pub(crate) fn resume(&self) -> bool {
         !self.paused.get() || self.host.resume()
     }
 }
@@ -275,7 +275,7 @@ impl Caller for Call<'_> {
 }
 
 /// Converts the runtime's response to a reply, escaped and truncated.
-pub(in crate::server) fn reply(result: &Value) -> Reply {
+pub(crate) fn reply(result: &Value) -> Reply {
     let (reply, sanitized) = escape::counting(|| {
         let texts = result["content"]
             .as_array()

@@ -10,23 +10,23 @@
 //! - Messages of the peer are validated and bounded here, and escaped where they are shown.
 
 mod attach;
-pub(in crate::server) mod connection;
+pub(crate) mod connection;
 mod handshake;
-pub(in crate::server) mod http;
-pub(in crate::server) mod listing;
+pub(crate) mod http;
+pub(crate) mod listing;
 mod result;
 mod target;
 mod wire;
 
-use crate::config::process::{ChildProcess, Started};
-use crate::model::cancel::CancelToken;
+use cograph_config::process::{ChildProcess, Started};
+use cograph_model::cancel::CancelToken;
 use serde_json::{Value, json};
 use std::io;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub(in crate::server) use attach::Upstream;
+pub(crate) use attach::Upstream;
 pub use listing::Listing;
 pub use target::{Target, TargetError};
 
@@ -42,7 +42,7 @@ const START: Duration = Duration::from_secs(20);
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Owner of an upstream: configures its connections and receives their events.
-pub(in crate::server) trait Owner: Send + Sync {
+pub(crate) trait Owner: Send + Sync {
     /// Client capabilities to declare in the handshake, besides roots.
     fn experimental(&self) -> Value;
     /// URIs of the workspace roots.
@@ -59,7 +59,7 @@ pub(in crate::server) trait Owner: Send + Sync {
 
 /// Requirement on the peer's implementation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::server) enum Expected {
+pub(crate) enum Expected {
     /// cograph built from the same sources.
     SameBuild,
     /// cograph of any build.
@@ -79,7 +79,7 @@ impl Expected {
 }
 
 /// Caller of a request, as seen by the connection.
-pub(in crate::server) trait Caller {
+pub(crate) trait Caller {
     /// Cancellation of the request.
     fn cancel(&self) -> &CancelToken;
     /// Progress of the request: thousandths and text, unescaped.
@@ -88,18 +88,18 @@ pub(in crate::server) trait Caller {
 
 /// Request to send.
 #[derive(Clone, Debug)]
-pub(in crate::server) struct UpstreamQuestion {
+pub(crate) struct UpstreamQuestion {
     /// Method.
-    pub(in crate::server) method: &'static str,
+    pub(crate) method: &'static str,
     /// Parameters, an object.
-    pub(in crate::server) params: Value,
+    pub(crate) params: Value,
     /// True if the request is read-only and can be retried.
     pub(super) only_reads: bool,
 }
 
 /// Why a request has no result.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub(in crate::server) enum UpstreamError {
+pub(crate) enum UpstreamError {
     /// Connecting failed.
     #[error("{target} cannot be reached: {why}")]
     Unreachable {

@@ -3,16 +3,16 @@
 //! Checks access (`guard`), reads bodies within a memory budget (`body`), and moves messages
 //! between requests and sessions (`bridge`); does not interpret the messages.
 
-pub(in crate::server) mod body;
-pub(in crate::server) mod bridge;
+pub(crate) mod body;
+pub(crate) mod bridge;
 mod guard;
-pub(in crate::server) mod unauthenticated;
+pub(crate) mod unauthenticated;
 
 use super::sessions::Sessions;
-use crate::server::jsonrpc::message::{
+use crate::jsonrpc::message::{
     self, INVALID_REQUEST, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION,
 };
-use crate::server::{jsonrpc::requests, protocol};
+use crate::{jsonrpc::requests, protocol};
 use body::Budget;
 use bridge::{Bridge, Delivery};
 pub(super) use guard::Guard;
@@ -40,14 +40,14 @@ use unauthenticated::{Entry, Unauthenticated};
 /// Path of the endpoint.
 const ENDPOINT: &str = "/mcp";
 /// Maximum number of open connections.
-pub(in crate::server) const MAX_CONNECTIONS: usize = 512;
+pub(crate) const MAX_CONNECTIONS: usize = 512;
 /// Timeout of reading a request's head, of reading its body, and of a write to a stream.
-pub(in crate::server) const READ: Duration = Duration::from_secs(30);
+pub(crate) const READ: Duration = Duration::from_secs(30);
 /// Idle timeout of a session without a request or an open stream.
-pub(in crate::server) const IDLE: Duration = Duration::from_secs(600);
+pub(crate) const IDLE: Duration = Duration::from_secs(600);
 /// Idle timeout of a session whose client closed its stream, or sent nothing after its first
 /// message.
-pub(in crate::server) const LEFT: Duration = Duration::from_secs(30);
+pub(crate) const LEFT: Duration = Duration::from_secs(30);
 /// How long a new client waits for the eviction of an idle session.
 const EVICTION_TIMEOUT: Duration = Duration::from_secs(1);
 /// Interval of the idle sweep.

@@ -1,17 +1,17 @@
 //! Session table of a runtime: start, limits and shutdown of sessions. Each session runs on a
 //! thread of its own and removes itself.
 
-use crate::faults;
-use crate::server::base::allocator;
-use crate::server::jsonrpc::admission::Permits;
-use crate::server::jsonrpc::message::{INTERNAL_ERROR, RpcError};
-use crate::server::jsonrpc::requests;
-use crate::server::session::dispatch::{Event, Process};
-use crate::server::session::shutdown::Parent;
-use crate::server::tools::Toolbox;
-use crate::server::workspace::repositories::{Patience, Reach, Repositories, Shared};
-use crate::server::{Limits, publish_events};
-use crate::server::{session::Session, transport::Stream};
+use crate::base::allocator;
+use crate::jsonrpc::admission::Permits;
+use crate::jsonrpc::message::{INTERNAL_ERROR, RpcError};
+use crate::jsonrpc::requests;
+use crate::session::dispatch::{Event, Process};
+use crate::session::shutdown::Parent;
+use crate::tools::Toolbox;
+use crate::workspace::repositories::{Patience, Reach, Repositories, Shared};
+use crate::{Limits, publish_events};
+use crate::{session::Session, transport::Stream};
+use cograph_faults as faults;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -24,10 +24,10 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::Sender;
 
 /// Maximum number of open sessions.
-pub(in crate::server) const MAX_SESSIONS: usize = 256;
+pub(crate) const MAX_SESSIONS: usize = 256;
 /// Maximum number of HTTP sessions. The rest is reserved for the socket, where a disconnect is
 /// visible.
-pub(in crate::server) const MAX_HTTP_SESSIONS: usize = 192;
+pub(crate) const MAX_HTTP_SESSIONS: usize = 192;
 
 /// Session table. Clones share it.
 #[derive(Clone)]

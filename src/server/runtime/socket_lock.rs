@@ -4,8 +4,8 @@
 //! is as powerful as access to the socket.
 
 use super::{BearerToken, ServeError};
-use crate::config::{FileRules, SECRET};
-use crate::faults::{Fault, planted};
+use cograph_config::{FileRules, SECRET};
+use cograph_faults::{Fault, planted};
 use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsString;

@@ -1,6 +1,6 @@
 //! Starts a runtime (daemon) on demand: a detached process that ends itself when idle.
 
-use crate::config::WorkerCommand;
+use cograph_config::WorkerCommand;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixStream;
@@ -12,7 +12,7 @@ const START: i64 = 5;
 
 /// Ensures that a runtime listens on the socket, or returns why none does. Concurrent clients may
 /// start several: one acquires the lock, the others exit.
-pub(in crate::server) fn ensure(socket: &Path, command: &WorkerCommand) -> Result<(), String> {
+pub(crate) fn ensure(socket: &Path, command: &WorkerCommand) -> Result<(), String> {
     if UnixStream::connect(socket).is_ok() {
         return Ok(());
     }
@@ -43,7 +43,7 @@ pub(in crate::server) fn ensure(socket: &Path, command: &WorkerCommand) -> Resul
         return Ok(());
     }
     match waiting.join() {
-        Ok(Ok(status)) if status.code() == Some(i32::from(crate::server::ALREADY_SERVED)) => Ok(()),
+        Ok(Ok(status)) if status.code() == Some(i32::from(crate::ALREADY_SERVED)) => Ok(()),
         Ok(Ok(status)) => Err(format!(
             "the runtime that was started has ended ({status}): `cograph serve` says why"
         )),

@@ -4,27 +4,27 @@
 
 mod calls;
 mod link;
-pub(in crate::server) mod notices;
+pub(crate) mod notices;
 
 use super::shutdown::Parent;
-use crate::faults::{Fault, planted};
-use crate::server::base::limits::Limits;
-use crate::server::jsonrpc::admission::{Admission, Permits};
-use crate::server::jsonrpc::framing::Piece;
-use crate::server::jsonrpc::message::{
+use crate::base::limits::Limits;
+use crate::jsonrpc::admission::{Admission, Permits};
+use crate::jsonrpc::framing::Piece;
+use crate::jsonrpc::message::{
     self, INTERNAL_ERROR, INVALID_REQUEST, Message, PARSE_ERROR, Request, RequestId, RpcError,
 };
-use crate::server::jsonrpc::requests::{Answer, BatchId, Requests, Ticket};
-use crate::server::protocol::subscriptions::WantedChanges;
-use crate::server::protocol::{self, Era, Method, Session};
-use crate::server::transport::reader::Input;
-use crate::server::transport::writer::Output;
-use crate::server::workspace::roots::Roots;
-use crate::server::{
+use crate::jsonrpc::requests::{Answer, BatchId, Requests, Ticket};
+use crate::protocol::subscriptions::WantedChanges;
+use crate::protocol::{self, Era, Method, Session};
+use crate::transport::reader::Input;
+use crate::transport::writer::Output;
+use crate::workspace::roots::Roots;
+use crate::{
     tools::{Reply, Tools},
     workspace::metrics::ProgressReport,
 };
 use calls::Call;
+use cograph_faults::{Fault, planted};
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ const COMPLAINTS_PER_SECOND: u32 = 10;
 
 /// Event sent to the dispatcher by another thread.
 #[derive(Debug)]
-pub(in crate::server) enum Event {
+pub(crate) enum Event {
     /// A signal requests the end of the process.
     Terminate,
     /// End the session as after end of input.
@@ -64,7 +64,7 @@ pub(in crate::server) enum Event {
 
 /// Why the dispatcher ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::server) enum Ending {
+pub(crate) enum Ending {
     /// End of input; every request was answered or the drain timeout expired.
     InputEnded,
     /// A signal, or the end of the parent process.
@@ -119,26 +119,26 @@ enum Work {
 /// Channel ends of the dispatcher.
 pub(super) struct Channels {
     /// From the reader thread.
-    pub(in crate::server) input: Receiver<Input>,
+    pub(crate) input: Receiver<Input>,
     /// From signals and tool threads.
-    pub(in crate::server) events: Receiver<Event>,
+    pub(crate) events: Receiver<Event>,
     /// Sender of `events`.
-    pub(in crate::server) event_sender: Sender<Event>,
+    pub(crate) event_sender: Sender<Event>,
     /// To the writer thread.
-    pub(in crate::server) output: Output,
+    pub(crate) output: Output,
 }
 
 /// Process-wide state of a session.
-pub(in crate::server) struct Process {
+pub(crate) struct Process {
     /// Permits, shared with other sessions.
-    pub(in crate::server) permits: Permits,
+    pub(crate) permits: Permits,
     /// Parent process whose end ends the session.
-    pub(in crate::server) parent: Parent,
+    pub(crate) parent: Parent,
 }
 
 impl Dispatcher {
     /// Creates a dispatcher.
-    pub(in crate::server) fn new(
+    pub(crate) fn new(
         limits: Limits,
         tools: Arc<dyn Tools>,
         channels: Channels,
@@ -171,7 +171,7 @@ impl Dispatcher {
 
     /// Runs until there is a reason to end, then answers the requests in flight and flushes the
     /// output.
-    pub(in crate::server) async fn run(mut self) -> Ending {
+    pub(crate) async fn run(mut self) -> Ending {
         let ending = self.serve().await;
         tracing::debug!(?ending, in_flight = self.requests.len(), "ending");
         self.close_all();
@@ -433,7 +433,7 @@ impl Dispatcher {
 }
 
 /// Resolves at the given time; never for none.
-pub(in crate::server) async fn until(at: Option<Instant>) {
+pub(crate) async fn until(at: Option<Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at.into()).await,
         None => std::future::pending().await,

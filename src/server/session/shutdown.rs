@@ -1,8 +1,8 @@
 //! Reasons to end the process: signals, the end of the parent process, and a watchdog for a
 //! shutdown that hangs.
 
-use crate::faults::{Fault, planted};
-use crate::model::cancel::CancelToken;
+use cograph_faults::{Fault, planted};
+use cograph_model::cancel::CancelToken;
 use rustix::process::{Pid, getppid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::iterator::Signals;
@@ -13,7 +13,7 @@ use tokio::sync::mpsc::Sender;
 
 /// Starts the signal thread. The first signal sends the event `end` to the dispatcher and starts
 /// the watchdog; the second ends the process at once.
-pub(in crate::server) fn on_signal<E: Send + 'static>(
+pub(crate) fn on_signal<E: Send + 'static>(
     events: Sender<E>,
     end: fn() -> E,
     grace: Duration,
@@ -51,14 +51,14 @@ pub fn survive_file_size_limit() -> io::Result<()> {
 
 /// Leaves the session and the working directory of the parent process, so that neither ends with
 /// the other.
-pub(in crate::server) fn detach() {
+pub(crate) fn detach() {
     // Each call fails only if it is unnecessary.
     let _ = rustix::process::setsid();
     let _ = rustix::process::chdir("/");
 }
 
 /// Ends the process after `grace`, in any case.
-pub(in crate::server) fn watchdog(grace: Duration) {
+pub(crate) fn watchdog(grace: Duration) {
     let spawned = std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
         // The token is never cancelled: this is a plain wait.
         CancelToken::new().wait(grace);
@@ -79,22 +79,22 @@ fn exit_now() -> ! {
 
 /// Parent process at startup.
 #[derive(Debug)]
-pub(in crate::server) struct Parent(Option<Pid>);
+pub(crate) struct Parent(Option<Pid>);
 
 impl Parent {
     /// Records the current parent.
-    pub(in crate::server) fn now() -> Self {
+    pub(crate) fn now() -> Self {
         Self(getppid())
     }
 
     /// No parent: for a process that outlives its client.
-    pub(in crate::server) fn none_watched() -> Self {
+    pub(crate) fn none_watched() -> Self {
         Self(None)
     }
 
     /// True if the parent has ended, seen as a changed parent id. Detects a dead client whose end
     /// of the input is kept open by another process.
-    pub(in crate::server) fn is_gone(&self) -> bool {
+    pub(crate) fn is_gone(&self) -> bool {
         self.0.is_some() && getppid() != self.0 && !planted(Fault::EofOnlyOrphans)
     }
 }

@@ -1,11 +1,11 @@
 //! Validation of a call's arguments against the tool's parameter table. An error is one sentence
 //! with the correction.
 
-pub(in crate::server) mod complete;
-pub(in crate::server) mod paths;
+pub(crate) mod complete;
+pub(crate) mod paths;
 
-use crate::server::base::escape::SafeLine;
-use crate::server::tools::tool::{Parameter, Shape, Tool};
+use crate::base::escape::SafeLine;
+use crate::tools::tool::{Parameter, Shape, Tool};
 use serde_json::{Map, Value};
 
 /// Validated arguments: all declared, of the right type and in range, all required ones present.
@@ -85,7 +85,7 @@ impl Arguments {
     }
 
     /// The arguments as JSON, for another process to validate.
-    pub(in crate::server) fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         let value = |argument: &Argument| match argument {
             Argument::Text(text) => Value::from(text.as_str()),
             Argument::Texts(texts) => Value::from(texts.as_slice()),
@@ -257,7 +257,7 @@ fn distance(name: &str, parameter: &Parameter) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::server::tools::table;
+    use crate::tools::table;
     use serde_json::json;
 
     fn check(tool: &str, given: Value) -> Result<Arguments, String> {

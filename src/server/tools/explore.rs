@@ -8,16 +8,16 @@ mod text;
 mod windows;
 
 use super::{Handler, QueryContext};
-use crate::query::{self, ExploreParams, QueryError};
-use crate::server::answers::Answer;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::answers::Answer;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use cograph_query::{self as query, ExploreParams, QueryError};
 
 /// Maximum length of a query, in bytes: an issue with its stack trace.
-pub(in crate::server) const QUERY: usize = 32 << 10;
+pub(crate) const QUERY: usize = 32 << 10;
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "explore",
     title: "Explore code",
     about: "Use first, for how something works or where it is. Ask in words, with symbol names, or \

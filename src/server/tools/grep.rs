@@ -4,13 +4,13 @@ mod json;
 mod text;
 
 use super::{Handler, QueryContext};
-use crate::query::{self, GrepParams, QueryError};
-use crate::server::answers::Answer;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{HEAVY_DEADLINE, MAX_OFFSET, Parameter, Shape, Tool};
+use crate::answers::Answer;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{HEAVY_DEADLINE, MAX_OFFSET, Parameter, Shape, Tool};
+use cograph_query::{self as query, GrepParams, QueryError};
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "grep",
     title: "Search text",
     about: "Search text or a regular expression in all indexed files as they are now; hits come \

@@ -7,16 +7,16 @@ mod text;
 use std::cell::RefCell;
 
 use super::{Handler, QueryContext};
-use crate::history::{self, Between, ChangeError, GitError};
-use crate::model::RepoPath;
-use crate::query::impact::{ImpactParams, ImpactResult};
-use crate::query::{self, QueryError};
-use crate::server::answers::Answer;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::answers::Answer;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use cograph_history::{self as history, Between, ChangeError, GitError};
+use cograph_model::RepoPath;
+use cograph_query::impact::{ImpactParams, ImpactResult};
+use cograph_query::{self as query, QueryError};
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "impact",
     title: "Impact of a change",
     about: "What a change breaks, what depends on it, which tests to run, best first.",
@@ -39,12 +39,12 @@ pub(in crate::server) static TOOL: Tool = Tool {
 };
 
 /// Maximum size of a patch in a call.
-pub(in crate::server) const MAX_PATCH: usize = 4 << 20;
+pub(crate) const MAX_PATCH: usize = 4 << 20;
 
 const RUN: Handler = |arguments, context| run(arguments, context);
 
 /// Result with what could not be read.
-pub(in crate::server) struct Impact {
+pub(crate) struct Impact {
     result: ImpactResult,
 }
 

@@ -4,14 +4,14 @@ mod json;
 mod text;
 
 use super::{Handler, QueryContext};
-use crate::query::{self, OutlineParams, QueryError};
-use crate::server::answers::Answer;
-use crate::server::answers::render::batch;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::answers::Answer;
+use crate::answers::render::batch;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
+use cograph_query::{self as query, OutlineParams, QueryError};
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "outline",
     title: "Outline",
     about: "List the symbols of a file as a tree with signatures and lines, or the files of a \

@@ -4,13 +4,13 @@ mod json;
 mod text;
 
 use super::{Handler, QueryContext};
-use crate::query::{self, OverviewParams, QueryError};
-use crate::server::answers::Answer;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::answers::Answer;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use cograph_query::{self as query, OverviewParams, QueryError};
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "overview",
     title: "Overview",
     about: "The architecture of the repository or a directory: languages, modules and what they \

@@ -5,19 +5,19 @@ mod outside;
 mod text;
 
 use super::{Handler, QueryContext, certainty, kinds, tests};
-use crate::model::SiteKind;
-use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests};
-use crate::server::answers::Answer;
-use crate::server::answers::render::elsewhere::{Accounted, Unused};
-use crate::server::answers::render::sources::Sources;
-use crate::server::answers::render::{batch, several};
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
-use crate::store::SymbolKey;
+use crate::answers::Answer;
+use crate::answers::render::elsewhere::{Accounted, Unused};
+use crate::answers::render::sources::Sources;
+use crate::answers::render::{batch, several};
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use cograph_model::SiteKind;
+use cograph_query::{self as query, ElsewhereSearch, QueryError, ReferencesParams, Tests};
+use cograph_store::SymbolKey;
 use text::FoundReferences;
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "references",
     title: "Find references",
     about: "Every place that uses a symbol, by file and kind, and what overrides, implements or \

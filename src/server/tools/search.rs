@@ -3,13 +3,13 @@
 mod text;
 
 use super::{Handler, QueryContext, kinds, tests};
-use crate::model::SymbolKind;
-use crate::query::search::SearchMode;
-use crate::query::{self, QueryError, SearchParams};
-use crate::server::answers::Answer;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::answers::Answer;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use cograph_model::SymbolKind;
+use cograph_query::search::SearchMode;
+use cograph_query::{self as query, QueryError, SearchParams};
 
 const MODES: &[(&str, SearchMode)] = &[
     ("words", SearchMode::Words),
@@ -18,7 +18,7 @@ const MODES: &[(&str, SearchMode)] = &[
     ("regex", SearchMode::Regex),
 ];
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "search",
     title: "Find symbols",
     about: "Find functions, classes, methods, fields, ... by name or words; forgives case and \

@@ -1,15 +1,15 @@
 //! `show`: the source of symbols, lines and files.
 
-pub(in crate::server) mod text;
+pub(crate) mod text;
 
 use super::{Handler, QueryContext};
-use crate::query::{self, QueryError, ShowParams};
-use crate::server::answers::Answer;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::answers::Answer;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
+use cograph_query::{self as query, QueryError, ShowParams};
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "show",
     title: "Show source",
     about: "Print the source of symbols, lines or files, several at once, with line numbers.",

@@ -4,13 +4,13 @@ mod json;
 mod text;
 
 use super::{Handler, QueryContext};
-use crate::query::{self, QueryError, SqlParams};
-use crate::server::answers::Answer;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::answers::Answer;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use cograph_query::{self as query, QueryError, SqlParams};
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "sql",
     title: "Query with SQL",
     about: "One read-only SQLite SELECT for counts and lists that the other tools do not give. \

@@ -3,16 +3,16 @@
 mod json;
 mod text;
 
-pub(in crate::server) use text::process;
+pub(crate) use text::process;
 
 use super::{Handler, QueryContext};
-use crate::query::{self, QueryError, StatusParams};
-use crate::server::answers::Answer;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{CONTROL_DEADLINE, Tool};
+use crate::answers::Answer;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{CONTROL_DEADLINE, Tool};
+use cograph_query::{self as query, QueryError, StatusParams};
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "status",
     title: "State of the index",
     about: "How complete and how fresh the index is: files and symbols by language, share of \

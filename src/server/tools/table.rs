@@ -2,8 +2,8 @@
 //! deadlines and the command line. Constant, independent of any repository.
 
 use super::tool::Tool;
-use crate::server::base::escape::SafeLine;
-use crate::server::tools::{self};
+use crate::base::escape::SafeLine;
+use crate::tools::{self};
 use serde_json::Value;
 
 /// Server instructions for the model: when to use which tool.
@@ -40,13 +40,13 @@ pub fn tool(name: &str) -> Option<&'static Tool> {
 }
 
 /// Error for an unknown tool.
-pub(in crate::server) fn unknown_tool(name: &str) -> String {
+pub(crate) fn unknown_tool(name: &str) -> String {
     let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
     format!("unknown tool `{}`; the tools are: {}", SafeLine::new(name, 80), names.join(", "))
 }
 
 /// Result of `tools/list`.
-pub(in crate::server) fn listing() -> Value {
+pub(crate) fn listing() -> Value {
     Value::Array(TOOLS.iter().map(|tool| tool.listing()).collect())
 }
 

@@ -1,7 +1,7 @@
 //! Tools and parameters as plain data. Knows no concrete tool.
 
 use super::Handler;
-use crate::server::jsonrpc::admission::Class;
+use crate::jsonrpc::admission::Class;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -31,9 +31,9 @@ pub struct Tool {
     pub own: &'static [Parameter],
     /// Schema of structured output. A tool that declares one must always return it, and hosts show
     /// it to the model instead of the text: so only a tool with a tabular result has one.
-    pub(in crate::server) output: Option<fn() -> Value>,
+    pub(crate) output: Option<fn() -> Value>,
     /// Implementation.
-    pub(in crate::server) handler: Handler,
+    pub(crate) handler: Handler,
 }
 
 /// Parameter of a tool.
@@ -90,7 +90,7 @@ pub enum Shape {
 pub(super) const CONTROL_DEADLINE: Duration = Duration::from_secs(2);
 
 /// Deadline of tools of class `Query`.
-pub(in crate::server) const QUERY_DEADLINE: Duration = Duration::from_secs(10);
+pub(crate) const QUERY_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Deadline of tools of class `Heavy`.
 pub(super) const HEAVY_DEADLINE: Duration = Duration::from_secs(30);
@@ -115,29 +115,25 @@ static COMMON: [Parameter; 2] = [
 
 impl Parameter {
     /// Optional parameter.
-    pub(in crate::server) const fn new(
-        name: &'static str,
-        shape: Shape,
-        about: &'static str,
-    ) -> Self {
+    pub(crate) const fn new(name: &'static str, shape: Shape, about: &'static str) -> Self {
         Self { name, about, shape, required: false, also: &[], has_paths: false }
     }
 
     /// Makes the parameter required.
-    pub(in crate::server) const fn required(mut self) -> Self {
+    pub(crate) const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
     /// Declares that a value may begin with a path: an absolute one below the root is the same as
     /// the relative one.
-    pub(in crate::server) const fn with_paths(mut self) -> Self {
+    pub(crate) const fn with_paths(mut self) -> Self {
         self.has_paths = true;
         self
     }
 
     /// Adds aliases.
-    pub(in crate::server) const fn also(mut self, names: &'static [&'static str]) -> Self {
+    pub(crate) const fn also(mut self, names: &'static [&'static str]) -> Self {
         self.also = names;
         self
     }

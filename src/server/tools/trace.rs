@@ -5,19 +5,21 @@ mod text;
 
 use super::references::uses_outside;
 use super::{Handler, QueryContext, certainty, tests};
-use crate::query::trace::{Direction, TraceFinding};
-use crate::query::{self, ElsewhereSearch, QueryError, ReferencesParams, Tests, TraceParams};
-use crate::server::answers::Answer;
-use crate::server::answers::render::elsewhere::{Accounted, Unused};
-use crate::server::answers::render::sources::{FEW, Sources};
-use crate::server::answers::render::{batch, several};
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
-use crate::store::SymbolKey;
+use crate::answers::Answer;
+use crate::answers::render::elsewhere::{Accounted, Unused};
+use crate::answers::render::sources::{FEW, Sources};
+use crate::answers::render::{batch, several};
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use cograph_query::trace::{Direction, TraceFinding};
+use cograph_query::{
+    self as query, ElsewhereSearch, QueryError, ReferencesParams, Tests, TraceParams,
+};
+use cograph_store::SymbolKey;
 use text::Traced;
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "trace",
     title: "Trace calls",
     about: "Who calls a symbol, what it calls, or (with `to`) how it reaches another, with the \

@@ -2,9 +2,9 @@
 //! dispatcher. It owns the descriptor and its only buffer.
 
 use super::stdio::wait_until_ready;
-use crate::faults::{Fault, planted};
-use crate::server::base::allocator;
-use crate::server::jsonrpc::framing::{Piece, Splitter};
+use crate::base::allocator;
+use crate::jsonrpc::framing::{Piece, Splitter};
+use cograph_faults::{Fault, planted};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
 use std::io;
@@ -14,7 +14,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Input of the dispatcher.
 #[derive(Debug)]
-pub(in crate::server) enum Input {
+pub(crate) enum Input {
     /// Lines completed by one read, in order.
     Pieces(Vec<Piece>),
     /// End of input.
@@ -22,10 +22,7 @@ pub(in crate::server) enum Input {
 }
 
 /// Starts the reader thread.
-pub(in crate::server) fn start(
-    descriptor: OwnedFd,
-    line_bytes: usize,
-) -> io::Result<Receiver<Input>> {
+pub(crate) fn start(descriptor: OwnedFd, line_bytes: usize) -> io::Result<Receiver<Input>> {
     // Capacity of one batch: pending input is bounded by one line of maximum length and one read,
     // in the reader, the channel and the dispatcher each.
     let (sender, receiver) = channel(1);

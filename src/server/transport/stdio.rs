@@ -2,15 +2,15 @@
 //! device and descriptor 1 is standard error, for this process and its children, so no other code
 //! can interfere.
 
-use crate::faults::{Fault, planted};
-use crate::server::transport::Stream;
+use crate::transport::Stream;
+use cograph_faults::{Fault, planted};
 use rustix::fs::{Mode, OFlags};
 use std::io;
 use std::os::fd::OwnedFd;
 
 /// Moves descriptors 0 and 1. Must be called once, before any thread starts. The new descriptors
 /// are close-on-exec.
-pub(in crate::server) fn take() -> io::Result<Stream> {
+pub(crate) fn take() -> io::Result<Stream> {
     // At least 3, so that closing them later cannot free a standard descriptor.
     let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
     let output = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
@@ -39,7 +39,7 @@ pub(super) fn wait_until_ready(
 }
 
 /// True if the read end of this pipe or socket is closed.
-pub(in crate::server) fn is_abandoned(descriptor: &OwnedFd) -> bool {
+pub(crate) fn is_abandoned(descriptor: &OwnedFd) -> bool {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     let mut polled = [PollFd::new(descriptor, PollFlags::empty())];
     let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };

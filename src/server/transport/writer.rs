@@ -2,8 +2,8 @@
 //! this thread only; `Output` exposes the queue size for backpressure.
 
 use super::stdio::{is_abandoned, wait_until_ready};
-use crate::faults::{Fault, planted};
-use crate::server::base::allocator;
+use crate::base::allocator;
+use cograph_faults::{Fault, planted};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::event::PollFlags;
 use rustix::io::Errno;
@@ -21,7 +21,7 @@ const WRITE_BYTES: usize = 64 << 10;
 /// Output queue, the dispatcher's end: never blocks. The dispatcher bounds it: it reads no input
 /// while `has_room` is false.
 #[derive(Debug)]
-pub(in crate::server) struct Output {
+pub(crate) struct Output {
     shared: Arc<SharedOutput>,
     limit: usize,
     /// Only polled here; the thread writes it.
@@ -65,7 +65,7 @@ impl SharedOutput {
 
 impl Output {
     /// Queues one message and its line end. Dropped if the client has disconnected.
-    pub(in crate::server) fn send(&self, frame: Vec<u8>) {
+    pub(crate) fn send(&self, frame: Vec<u8>) {
         debug_assert_eq!(
             frame.iter().filter(|&&byte| byte == b'\n').count(),
             1,
@@ -80,36 +80,36 @@ impl Output {
     }
 
     /// True while the queue is below its limit.
-    pub(in crate::server) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         let limit = if planted(Fault::ReaderWaitsForWriter) { 1 } else { self.limit };
         self.shared.state().waiting < limit
     }
 
     /// Returns a function that reads the number of unwritten bytes from any thread.
     #[cfg(test)]
-    pub(in crate::server) fn waiting(&self) -> impl Fn() -> usize + use<> {
+    pub(crate) fn waiting(&self) -> impl Fn() -> usize + use<> {
         let shared = Arc::clone(&self.shared);
         move || shared.state().waiting
     }
 
     /// True if a write has failed because the client closed its end.
-    pub(in crate::server) fn is_broken(&self) -> bool {
+    pub(crate) fn is_broken(&self) -> bool {
         self.shared.state().broken
     }
 
     /// True if the client closed its end, even if no write has failed yet.
-    pub(in crate::server) fn is_abandoned(&self) -> bool {
+    pub(crate) fn is_abandoned(&self) -> bool {
         is_abandoned(&self.descriptor) && !planted(Fault::WriteErrorsIgnored)
     }
 
     /// Resolves after a write or a disconnect.
-    pub(in crate::server) async fn changed(&self) {
+    pub(crate) async fn changed(&self) {
         self.shared.room.notified().await;
     }
 
     /// Closes the queue and waits until it is flushed. Gives up after the client has read nothing
     /// for `stall`.
-    pub(in crate::server) fn finish(self, stall: Duration) {
+    pub(crate) fn finish(self, stall: Duration) {
         if planted(Fault::NoFlush) {
             return;
         }
@@ -133,7 +133,7 @@ impl Drop for Output {
 }
 
 /// Starts the writer thread. `limit`: unwritten bytes at which `has_room` turns false.
-pub(in crate::server) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
+pub(crate) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
     let shared = Arc::new(SharedOutput::default());
     let for_thread = Arc::clone(&shared);
     let descriptor = Arc::new(descriptor);

@@ -1,8 +1,8 @@
 //! Host of a tool call: cancellation, progress and deadline handling, implemented by whatever runs
 //! tools.
 
-use crate::model::cancel::CancelToken;
-use crate::server::workspace::metrics::{ProgressReport, ServerState};
+use crate::workspace::metrics::{ProgressReport, ServerState};
+use cograph_model::cancel::CancelToken;
 use std::time::Duration;
 
 /// Host of a tool call.

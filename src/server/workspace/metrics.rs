@@ -1,8 +1,8 @@
 //! Metrics as plain data, for `status` and for the log of slow calls. Contains no text from
 //! callers.
 
-use crate::server::jsonrpc::admission::LaneState;
-use crate::store::PoolCounts;
+use crate::jsonrpc::admission::LaneState;
+use cograph_store::PoolCounts;
 use std::time::Duration;
 
 /// State of the server at one moment.
@@ -44,16 +44,16 @@ pub struct CallState {
 
 /// Stores and index runs of this process.
 #[derive(Clone, Debug, Default)]
-pub(in crate::server) struct Activity {
+pub(crate) struct Activity {
     /// Open stores.
-    pub(in crate::server) stores: PoolCounts,
+    pub(crate) stores: PoolCounts,
     /// Queued and active index runs: directory name of the repository, and progress.
-    pub(in crate::server) runs: Vec<(String, ProgressReport)>,
+    pub(crate) runs: Vec<(String, ProgressReport)>,
     /// Repositories: directory name, and the state of the watch, or that the index was removed.
-    pub(in crate::server) repositories: Vec<(String, String)>,
+    pub(crate) repositories: Vec<(String, String)>,
 }
 
 /// Allocated memory of this process, in bytes.
-pub(in crate::server) fn memory() -> Option<u64> {
+pub(crate) fn memory() -> Option<u64> {
     memory_stats::memory_stats().map(|memory| memory.physical_mem as u64)
 }

@@ -13,15 +13,15 @@ mod shared;
 mod unavailable;
 mod watches;
 
-use crate::config::{self, Config, ConfigError, Repository};
-use crate::index::{self, ChangeSet, IndexError, Job, JobState, Outcome};
-use crate::model::RepoPath;
-use crate::model::cancel::CancelToken;
-use crate::server::base::escape::SafeLine;
-use crate::server::base::limits::Limits;
-use crate::server::workspace::host::Host;
-use crate::source::{self, Root, Sweep};
-use crate::store::{Location, Pool, PoolSettings, Snapshot};
+use crate::base::escape::SafeLine;
+use crate::base::limits::Limits;
+use crate::workspace::host::Host;
+use cograph_config::{self as config, Config, ConfigError, Repository};
+use cograph_index::{self as index, ChangeSet, IndexError, Job, JobState, Outcome};
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_source::{self as source, Root, Sweep};
+use cograph_store::{Location, Pool, PoolSettings, Snapshot};
 use parking_lot::Mutex;
 use progress::{BuildProgress, about_to_start, after, failed, report, watch};
 pub use root_selection::Reach;
@@ -33,10 +33,10 @@ use std::time::{Duration, Instant};
 pub use unavailable::Unavailable;
 use unavailable::{store_failed, unavailable};
 
-pub(in crate::server) use open_repository::OpenRepository;
+pub(crate) use open_repository::OpenRepository;
 use open_repository::{Behind, Cause, Extent};
-pub(in crate::server) use query_hints::QueryHints;
-pub(in crate::server) use shared::Shared;
+pub(crate) use query_hints::QueryHints;
+pub(crate) use shared::Shared;
 
 /// Interval at which a waiting call checks its cancel token.
 const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -93,7 +93,7 @@ enum Awaited {
 }
 
 /// Result of opening a repository.
-pub(in crate::server) enum Readiness {
+pub(crate) enum Readiness {
     /// Ready for queries.
     Ready(Box<OpenRepository>),
     /// The first index is in progress.
@@ -101,14 +101,14 @@ pub(in crate::server) enum Readiness {
 }
 
 /// Files of a repository, for reading source text.
-pub(in crate::server) struct Files {
+pub(crate) struct Files {
     root: Root,
     limits: config::Limits,
 }
 
 impl Patience {
     /// Timeouts of a server.
-    pub(in crate::server) fn of(limits: &Limits) -> Self {
+    pub(crate) fn of(limits: &Limits) -> Self {
         Self { first: limits.index_wait, renewal: limits.renewal_wait }
     }
 }
@@ -132,7 +132,7 @@ impl Repositories {
 
     /// Repositories of a session. `on_change` is called when the default repository has a new
     /// generation.
-    pub(in crate::server) fn of(
+    pub(crate) fn of(
         shared: &Arc<Shared>,
         reach: Reach,
         patience: Patience,
@@ -150,30 +150,30 @@ impl Repositories {
     }
 
     /// True if the client's roots can decide the default repository.
-    pub(in crate::server) fn asks_client(&self) -> bool {
+    pub(crate) fn asks_client(&self) -> bool {
         self.chosen.asks_client()
     }
 
     /// Records that `roots/list` was sent: calls wait for its response until then.
-    pub(in crate::server) fn client_was_asked(&self, until: Instant) {
+    pub(crate) fn client_was_asked(&self, until: Instant) {
         self.chosen.client_was_asked(until);
     }
 
     /// Sets the root chosen by the client: exactly this directory.
-    pub(in crate::server) fn set_root(&self, root: PathBuf) {
+    pub(crate) fn set_root(&self, root: PathBuf) {
         self.chosen.set_root(root);
     }
 
     /// Sets the client's roots. Returns true if the default repository may differ from that of
     /// earlier responses.
-    pub(in crate::server) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
+    pub(crate) fn set_client(&self, directories: Vec<PathBuf>) -> bool {
         self.chosen.set_client(directories)
     }
 
     /// Opens the repository that `root` names, or the default one. Starts and awaits an index run
     /// if the store is missing or stale; `waits` is false if the caller cannot wait beyond the
     /// start of the run, and `about` selects the changes to apply first.
-    pub(in crate::server) fn open(
+    pub(crate) fn open(
         &self,
         root: Option<&str>,
         waits: bool,
@@ -202,7 +202,7 @@ impl Repositories {
     }
 
     /// Records that a response has named its repository.
-    pub(in crate::server) fn was_answered(&self, opened: &OpenRepository) {
+    pub(crate) fn was_answered(&self, opened: &OpenRepository) {
         if let Some(named) = self.named.as_ref().filter(|_| opened.names_root) {
             named.lock().insert(opened.location.root().to_path_buf());
         }
@@ -361,11 +361,7 @@ impl Repositories {
 
     /// Re-checks the files that a response depends on, where the query did not check every file.
     /// Changed files are reported to the next query.
-    pub(in crate::server) fn rests_on_changes(
-        &self,
-        opened: &OpenRepository,
-        host: &dyn Host,
-    ) -> bool {
+    pub(crate) fn rests_on_changes(&self, opened: &OpenRepository, host: &dyn Host) -> bool {
         if !matches!(opened.extent, Extent::Reported(_)) {
             return false;
         }
@@ -472,7 +468,7 @@ fn directory_name(location: &Location) -> String {
 }
 
 /// A duration rounded for people.
-pub(in crate::server) fn rough(duration: Duration) -> String {
+pub(crate) fn rough(duration: Duration) -> String {
     match duration.as_secs() {
         seconds @ 0..120 => format!("{seconds} s"),
         seconds @ 120..7200 => format!("{} min", seconds / 60),

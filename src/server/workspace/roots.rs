@@ -1,28 +1,28 @@
 //! `roots/list` protocol state. The request is sent when the first call needs it, and only the
 //! latest response counts. Parses text only, no disk access.
 
-use crate::server::base::uri;
-use crate::server::jsonrpc::message::RequestId;
+use crate::base::uri;
+use crate::jsonrpc::message::RequestId;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// Maximum number of roots.
-pub(in crate::server) const MAX_ROOTS: usize = 100;
+pub(crate) const MAX_ROOTS: usize = 100;
 /// Maximum length of a root's path, in bytes (PATH_MAX).
-pub(in crate::server) const PATH_BYTES: usize = 4096;
+pub(crate) const PATH_BYTES: usize = 4096;
 
 /// Pending and past requests.
 #[derive(Debug, Default)]
-pub(in crate::server) struct Roots {
+pub(crate) struct Roots {
     asked: u64,
     open: Option<RequestId>,
 }
 
 impl Roots {
     /// Creates a request, also if one was sent before.
-    pub(in crate::server) fn ask(&mut self) -> Vec<u8> {
+    pub(crate) fn ask(&mut self) -> Vec<u8> {
         self.asked += 1;
         let id = Value::from(format!("roots-{}", self.asked));
         self.open = RequestId::from_json(&id);
@@ -30,12 +30,12 @@ impl Roots {
     }
 
     /// True if a request was sent.
-    pub(in crate::server) fn were_asked(&self) -> bool {
+    pub(crate) fn were_asked(&self) -> bool {
         self.asked > 0
     }
 
     /// Handles a response: no directories if it is an error. None if it is not the latest response.
-    pub(in crate::server) fn answered(
+    pub(crate) fn answered(
         &mut self,
         id: &RequestId,
         result: Option<&Value>,

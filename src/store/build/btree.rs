@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::store::build::page::{PAGE_BYTES, PageFile, put_payload, put_sqlite_varint};
+use crate::build::page::{PAGE_BYTES, PageFile, put_payload, put_sqlite_varint};
 
 /// Maximum length of a row within a page, in bytes, for a table and for an index; longer ones use
 /// overflow pages.
@@ -38,17 +38,12 @@ pub(super) struct Tree {
 
 impl Tree {
     /// Creates an empty tree.
-    pub(in crate::store) fn new(shape: Shape, root: u32) -> Self {
+    pub(crate) fn new(shape: Shape, root: u32) -> Self {
         Self { shape, root, levels: vec![Node::new(LEAF_HEAD)], last: i64::MIN, cell: Vec::new() }
     }
 
     /// Appends a row; `key` is its rowid, in a table.
-    pub(in crate::store) fn add(
-        &mut self,
-        pages: &mut PageFile<'_>,
-        key: i64,
-        row: &[u8],
-    ) -> io::Result<()> {
+    pub(crate) fn add(&mut self, pages: &mut PageFile<'_>, key: i64, row: &[u8]) -> io::Result<()> {
         let mut cell = std::mem::take(&mut self.cell);
         cell.clear();
         put_sqlite_varint(&mut cell, row.len() as u64);
@@ -103,7 +98,7 @@ impl Tree {
     }
 
     /// Writes the pages in progress. The file is valid only after all its trees are finished.
-    pub(in crate::store) fn finish(mut self, pages: &mut PageFile<'_>) -> io::Result<()> {
+    pub(crate) fn finish(mut self, pages: &mut PageFile<'_>) -> io::Result<()> {
         let top = self.levels.len() - 1;
         let mut below = None;
         for level in &mut self.levels[..top] {
@@ -195,8 +190,8 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::store::build::page::put_row;
-    use crate::store::build::row::row;
+    use crate::build::page::put_row;
+    use crate::build::row::row;
 
     /// Lengths around the overflow limits of tables and indexes, and around full overflow pages.
     const LENGTHS: [usize; 16] =

@@ -10,18 +10,18 @@ use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
 use super::row::{RowSink, Table, Value, row};
-use crate::model::Verdict;
-use crate::store::build::btree::{Shape, Tree};
-use crate::store::build::page::{PageFile, put_row};
-use crate::store::format::schema::MIN_INDEXED_REFS;
-use crate::store::format::statements;
+use crate::build::btree::{Shape, Tree};
+use crate::build::page::{PageFile, put_row};
+use crate::format::schema::MIN_INDEXED_REFS;
+use crate::format::statements;
+use cograph_model::Verdict;
 
 /// Root page of each table and index, by name.
 pub(super) struct Roots(FxHashMap<String, u32>);
 
 impl Roots {
     /// Reads the root pages of a database.
-    pub(in crate::store) fn read(connection: &Connection) -> rusqlite::Result<Self> {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Self> {
         let mut roots = connection.prepare(statements::ROOTS.text())?;
         let roots = roots.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         roots.collect::<Result<_, _>>().map(Self)
@@ -44,11 +44,7 @@ pub(super) struct BulkRows<'f> {
 
 impl<'f> BulkRows<'f> {
     /// Creates a loader for a file without other writers; the file may grow to `max_bytes`.
-    pub(in crate::store) fn new(
-        file: &'f File,
-        roots: Roots,
-        max_bytes: Option<u64>,
-    ) -> io::Result<Self> {
+    pub(crate) fn new(file: &'f File, roots: Roots, max_bytes: Option<u64>) -> io::Result<Self> {
         let tree = |table: &Table| {
             Tree::new(
                 if has_numbers(*table) { Shape::Table } else { Shape::Index },
@@ -66,7 +62,7 @@ impl<'f> BulkRows<'f> {
     }
 
     /// Finishes the tables and writes the indexes.
-    pub(in crate::store) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         for tree in self.tables {
             tree.finish(&mut self.pages)?;
         }

@@ -5,11 +5,11 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use typed_arena::Arena;
 
-use crate::model::facts::{FileFacts, LocalSymbol, NameId, Site};
-use crate::model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
-use crate::model::{SiteKind, Step, Verdict};
-use crate::store::format::columns::Mark;
-use crate::store::format::front_coding;
+use crate::format::columns::Mark;
+use crate::format::front_coding;
+use cograph_model::facts::{FileFacts, LocalSymbol, NameId, Site};
+use cograph_model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
+use cograph_model::{SiteKind, Step, Verdict};
 
 /// Resolution of a site without an entry.
 static FAULT: Resolution =
@@ -26,7 +26,7 @@ pub struct Outline {
 
 impl Outline {
     /// Outline of a graph.
-    pub(in crate::store) fn of(graph: &Graph) -> Self {
+    pub(crate) fn of(graph: &Graph) -> Self {
         let facts = graph.files.iter().filter_map(|record| record.content.as_ref().ok());
         let names =
             facts.flat_map(|facts| facts.symbols.iter().map(|symbol| name_of(facts, symbol.name)));
@@ -39,31 +39,31 @@ impl Outline {
 }
 
 /// Keys of a store.
-pub(in crate::store) struct Numbering<'g> {
+pub(crate) struct Numbering<'g> {
     /// Names to add, with their keys. In a new store the names of symbols come first, in the order
     /// of `front_coding::order`.
-    pub(in crate::store) names: Vec<(u32, &'g str)>,
+    pub(crate) names: Vec<(u32, &'g str)>,
     /// Number of distinct symbol names.
-    pub(in crate::store) symbol_names: usize,
+    pub(crate) symbol_names: usize,
     /// Key of each file.
-    pub(in crate::store) files: Vec<u32>,
+    pub(crate) files: Vec<u32>,
     /// First symbol key of each file.
-    pub(in crate::store) first_symbols: Vec<u32>,
+    pub(crate) first_symbols: Vec<u32>,
     /// First site key of each file.
-    pub(in crate::store) first_sites: Vec<u32>,
+    pub(crate) first_sites: Vec<u32>,
     /// Number of resolved and likely sites of each symbol, by file, for files that are written.
-    pub(in crate::store) references: Vec<Vec<u32>>,
+    pub(crate) references: Vec<Vec<u32>>,
     /// Distinct candidate sets to add, with their keys.
-    pub(in crate::store) candidate_sets: Vec<(u32, &'g [SymbolRef])>,
-    pub(in crate::store) name_keys: FxHashMap<&'g str, u32>,
-    pub(in crate::store) set_keys: FxHashMap<&'g [SymbolRef], u32>,
+    pub(crate) candidate_sets: Vec<(u32, &'g [SymbolRef])>,
+    pub(crate) name_keys: FxHashMap<&'g str, u32>,
+    pub(crate) set_keys: FxHashMap<&'g [SymbolRef], u32>,
     /// First site key of the next file.
-    pub(in crate::store) next_site: u64,
+    pub(crate) next_site: u64,
 }
 
 /// Interned values with their keys.
 #[derive(Default)]
-pub(in crate::store) struct Texts {
+pub(crate) struct Texts {
     names: Arena<u8>,
     sets: Arena<SymbolRef>,
 }
@@ -77,7 +77,7 @@ impl Texts {
 impl<'g> Numbering<'g> {
     /// Assigns keys to files, symbols and symbol names. The error names the exceeded limit of the
     /// format.
-    pub(in crate::store) fn new(outline: Outline, texts: &'g Texts) -> Result<Self, String> {
+    pub(crate) fn new(outline: Outline, texts: &'g Texts) -> Result<Self, String> {
         let Outline { symbol_names, references } = outline;
         let mut names: Vec<&'g str> = symbol_names.iter().map(|name| texts.name(name)).collect();
         drop(symbol_names);
@@ -105,7 +105,7 @@ impl<'g> Numbering<'g> {
     }
 
     /// Assigns keys to the sites of the next file and their targets.
-    pub(in crate::store) fn take_in(
+    pub(crate) fn take_in(
         &mut self,
         texts: &'g Texts,
         record: &FileRecord,
@@ -151,22 +151,22 @@ impl<'g> Numbering<'g> {
     }
 
     /// Number of references to a symbol.
-    pub(in crate::store) fn references(&self, place: usize, symbol: LocalSymbol) -> u32 {
+    pub(crate) fn references(&self, place: usize, symbol: LocalSymbol) -> u32 {
         self.references[place][symbol.0 as usize]
     }
 
     /// Key of a file.
-    pub(in crate::store) fn file(&self, place: usize) -> u32 {
+    pub(crate) fn file(&self, place: usize) -> u32 {
         self.files[place]
     }
 
     /// Key of a name in the graph.
-    pub(in crate::store) fn name(&self, name: &str) -> u32 {
+    pub(crate) fn name(&self, name: &str) -> u32 {
         *self.name_keys.get(name).expect("every name of the graph was numbered")
     }
 
     /// Key of a symbol.
-    pub(in crate::store) fn symbol(&self, symbol: SymbolRef) -> u32 {
+    pub(crate) fn symbol(&self, symbol: SymbolRef) -> u32 {
         self.first_symbols[symbol.file.0 as usize] + symbol.symbol.0
     }
 
@@ -196,7 +196,7 @@ pub(super) struct FileNames<'g> {
 }
 
 impl<'g> FileNames<'g> {
-    pub(in crate::store) fn new(facts: &'g FileFacts) -> Self {
+    pub(crate) fn new(facts: &'g FileFacts) -> Self {
         Self { facts, keys: vec![0; facts.names.len()], unnamed: 0 }
     }
 
@@ -213,7 +213,7 @@ impl<'g> FileNames<'g> {
 }
 
 /// Number of resolved and likely sites of each symbol, by file.
-pub(in crate::store) fn references(graph: &Graph) -> Vec<Vec<u32>> {
+pub(crate) fn references(graph: &Graph) -> Vec<Vec<u32>> {
     let mut references: Vec<Vec<u32>> =
         graph.files.iter().map(|record| vec![0; symbols_in(record)]).collect();
     for symbol in graph.resolutions.iter().flat_map(FileResolution::targets) {
@@ -223,16 +223,16 @@ pub(in crate::store) fn references(graph: &Graph) -> Vec<Vec<u32>> {
 }
 
 /// Number of symbols of a file.
-pub(in crate::store) fn symbols_in(record: &FileRecord) -> usize {
+pub(crate) fn symbols_in(record: &FileRecord) -> usize {
     record.content.as_ref().map_or(0, |facts| facts.symbols.len())
 }
 
 /// Text of a name; empty for unnamed things (a pattern, an anonymous enclosing scope).
-pub(in crate::store) fn name_of(facts: &FileFacts, name: NameId) -> &str {
+pub(crate) fn name_of(facts: &FileFacts, name: NameId) -> &str {
     name.get().map_or("", |place| &facts.names[place])
 }
 
-pub(in crate::store) fn key(number: u64, what: &str) -> Result<u32, String> {
+pub(crate) fn key(number: u64, what: &str) -> Result<u32, String> {
     // Half of the range, so that a key is positive as a signed integer.
     u32::try_from(number)
         .ok()
@@ -241,22 +241,22 @@ pub(in crate::store) fn key(number: u64, what: &str) -> Result<u32, String> {
 }
 
 /// True if a site is stored: sites of local values have no target symbol.
-pub(in crate::store) fn is_stored(resolution: &Resolution) -> bool {
+pub(crate) fn is_stored(resolution: &Resolution) -> bool {
     resolution.step != Step::LocalValue
 }
 
 /// Site with its resolution.
 #[derive(Clone, Copy)]
-pub(in crate::store) struct ResolvedSite<'g> {
+pub(crate) struct ResolvedSite<'g> {
     /// Site in the facts.
-    pub(in crate::store) facts: Site,
+    pub(crate) facts: Site,
     /// Its resolution.
-    pub(in crate::store) resolution: &'g Resolution,
+    pub(crate) resolution: &'g Resolution,
 }
 
 impl ResolvedSite<'_> {
     /// Packed properties.
-    pub(in crate::store) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         let Resolution { verdict, step, .. } = *self.resolution;
         Mark { verdict, kind: self.facts.kind, step, line: self.facts.at.line }
     }
@@ -266,14 +266,14 @@ impl ResolvedSite<'_> {
 #[derive(Clone, Copy, Default)]
 pub(super) struct SiteSpan {
     /// First, relative to the file's first site.
-    pub(in crate::store) start: u32,
+    pub(crate) start: u32,
     /// Length from the first to the last.
-    pub(in crate::store) len: u32,
+    pub(crate) len: u32,
 }
 
 /// Stored sites of one file, in order of position, with the reads of variables that hold what a
 /// site leads to. Sites of local values are excluded.
-pub(in crate::store) struct FileSites<'g> {
+pub(crate) struct FileSites<'g> {
     sites: Vec<ResolvedSite<'g>>,
     /// Index of each among all sites of the file, then among the holders.
     positions: Vec<Place>,
@@ -300,12 +300,12 @@ impl Place {
 
 impl<'g> FileSites<'g> {
     /// Sites of the file at a position of the graph; none if it was skipped.
-    pub(in crate::store) fn new(graph: &'g Graph, place: usize) -> Self {
+    pub(crate) fn new(graph: &'g Graph, place: usize) -> Self {
         Self::of(&graph.files[place], &graph.resolutions[place])
     }
 
     /// Sites of a file; none if it was skipped.
-    pub(in crate::store) fn of(record: &FileRecord, found: &'g FileResolution) -> Self {
+    pub(crate) fn of(record: &FileRecord, found: &'g FileResolution) -> Self {
         let all = record.content.as_ref().map(|facts| facts.sites.list()).unwrap_or_default();
         let is_kept = |position: &usize| is_stored(Place::Site(*position).of(found));
         let own =
@@ -326,7 +326,7 @@ impl<'g> FileSites<'g> {
     }
 
     /// The same sites under another resolution of the file.
-    pub(in crate::store) fn like<'r>(
+    pub(crate) fn like<'r>(
         &self,
         resolution: &'r FileResolution,
     ) -> impl Iterator<Item = &'r Resolution> {
@@ -334,12 +334,12 @@ impl<'g> FileSites<'g> {
     }
 
     /// Number of sites.
-    pub(in crate::store) fn len(&self) -> u32 {
+    pub(crate) fn len(&self) -> u32 {
         u32::try_from(self.sites.len()).expect("a file is limited to far fewer than 2^32 sites")
     }
 
     /// Sites in order.
-    pub(in crate::store) fn in_order(&self) -> impl Iterator<Item = ResolvedSite<'g>> {
+    pub(crate) fn in_order(&self) -> impl Iterator<Item = ResolvedSite<'g>> {
         self.sites.iter().copied()
     }
 
@@ -360,11 +360,7 @@ impl<'g> FileSites<'g> {
     }
 
     /// Other files targeted by sites and imports, with their counts, sorted.
-    pub(in crate::store) fn file_edges(
-        &self,
-        found: &FileResolution,
-        place: usize,
-    ) -> Vec<(usize, u32)> {
+    pub(crate) fn file_edges(&self, found: &FileResolution, place: usize) -> Vec<(usize, u32)> {
         let by_site = self.sites.iter().flat_map(|site| {
             let file = match &site.resolution.target {
                 Target::File(file) => Some(*file),

@@ -1,32 +1,32 @@
 //! Key ranges of files in a store: symbols and sites, with capacity to grow.
 
-use crate::model::graph::FileId;
-use crate::store::build::key_assignment::key;
-use crate::store::format::rows::FileRow;
+use crate::build::key_assignment::key;
+use crate::format::rows::FileRow;
+use cograph_model::graph::FileId;
 
 /// Keys of a graph's files in a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Places(pub(in crate::store) Vec<FileKeys>);
+pub struct Places(pub(crate) Vec<FileKeys>);
 
 /// Keys of one file.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(in crate::store) struct FileKeys {
-    pub(in crate::store) file: u32,
-    pub(in crate::store) symbols: Range,
-    pub(in crate::store) sites: Range,
+pub(crate) struct FileKeys {
+    pub(crate) file: u32,
+    pub(crate) symbols: Range,
+    pub(crate) sites: Range,
 }
 
 /// Range of consecutive keys, with spare capacity.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(in crate::store) struct Range {
-    pub(in crate::store) first: u32,
-    pub(in crate::store) len: u32,
-    pub(in crate::store) room: u32,
+pub(crate) struct Range {
+    pub(crate) first: u32,
+    pub(crate) len: u32,
+    pub(crate) room: u32,
 }
 
 impl Range {
     /// End of the used part.
-    pub(in crate::store) fn end(self) -> u32 {
+    pub(crate) fn end(self) -> u32 {
         self.first + self.len
     }
 }
@@ -51,7 +51,7 @@ impl Places {
 
 /// A range for this many keys: the current one if they fit, otherwise a new one with spare
 /// capacity.
-pub(in crate::store) fn fitted(at_hand: Range, len: u32, next: &mut u32) -> Result<Range, String> {
+pub(crate) fn fitted(at_hand: Range, len: u32, next: &mut u32) -> Result<Range, String> {
     if at_hand.first > 0 && len <= at_hand.room {
         return Ok(Range { len, ..at_hand });
     }

@@ -35,7 +35,7 @@ pub(super) struct PageFile<'f> {
 
 impl<'f> PageFile<'f> {
     /// Appends after the pages of `file`, up to `max_bytes` in total.
-    pub(in crate::store) fn new(file: &'f File, max_bytes: Option<u64>) -> io::Result<Self> {
+    pub(crate) fn new(file: &'f File, max_bytes: Option<u64>) -> io::Result<Self> {
         let pages = |bytes: u64| u32::try_from(bytes / PAGE_BYTES as u64).unwrap_or(u32::MAX);
         let count = pages(file.metadata()?.len());
         // SQLite's maximum page number.
@@ -44,7 +44,7 @@ impl<'f> PageFile<'f> {
     }
 
     /// Appends a page and returns its number.
-    pub(in crate::store) fn append(&mut self, page: &[u8; PAGE_BYTES]) -> io::Result<u32> {
+    pub(crate) fn append(&mut self, page: &[u8; PAGE_BYTES]) -> io::Result<u32> {
         let number = self.next();
         if number != self.count + 1 {
             self.append_bytes(&[0; PAGE_BYTES])?;
@@ -85,7 +85,7 @@ impl<'f> PageFile<'f> {
     }
 
     /// Overwrites a page that existed before.
-    pub(in crate::store) fn replace(&self, number: u32, page: &[u8; PAGE_BYTES]) -> io::Result<()> {
+    pub(crate) fn replace(&self, number: u32, page: &[u8; PAGE_BYTES]) -> io::Result<()> {
         self.file.write_all_at(page, offset(number - 1))
     }
 
@@ -98,7 +98,7 @@ impl<'f> PageFile<'f> {
     }
 
     /// Flushes the buffer and writes the page count.
-    pub(in crate::store) fn finish(mut self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()?;
         self.file.write_all_at(&self.count.to_be_bytes(), PAGE_COUNT_AT)
     }

@@ -4,11 +4,11 @@
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ToSql};
 
-use crate::store::format::statements::{self, Statement};
+use crate::format::statements::{self, Statement};
 
 /// Column value.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) enum Value<'v> {
+pub(crate) enum Value<'v> {
     Null,
     Integer(i64),
     Text(&'v str),
@@ -57,9 +57,9 @@ impl<'v, T: Into<Value<'v>>> From<Option<T>> for Value<'v> {
 
 /// Builds a row from values of several types.
 macro_rules! row {
-    ($($value:expr),+ $(,)?) => { [$($crate::store::build::row::Value::from($value)),+] };
+    ($($value:expr),+ $(,)?) => { [$($crate::build::row::Value::from($value)),+] };
 }
-pub(in crate::store) use row;
+pub(crate) use row;
 
 impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -77,14 +77,14 @@ macro_rules! tables {
     ($($table:ident = ($name:literal, $statement:ident),)+) => {
         /// Table filled from a graph.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-        pub(in crate::store) enum Table { $($table,)+ }
+        pub(crate) enum Table { $($table,)+ }
 
         impl Table {
             /// Every table, by number.
-            pub(in crate::store) const ALL: &'static [Self] = &[$(Self::$table,)+];
+            pub(crate) const ALL: &'static [Self] = &[$(Self::$table,)+];
 
             /// Name in `schema`.
-            pub(in crate::store) fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $(Self::$table => $name,)+ }
             }
 
@@ -116,7 +116,7 @@ tables! {
 }
 
 /// Row sink.
-pub(in crate::store) trait RowSink {
+pub(crate) trait RowSink {
     /// Error of the sink.
     type Error;
 
@@ -125,14 +125,14 @@ pub(in crate::store) trait RowSink {
 }
 
 /// Inserts rows by SQL.
-pub(in crate::store) struct SqlRows<'c> {
+pub(crate) struct SqlRows<'c> {
     connection: &'c Connection,
     /// Prepared on first use, by table.
     prepared: [Option<CachedStatement<'c>>; Table::ALL.len()],
 }
 
 impl<'c> SqlRows<'c> {
-    pub(in crate::store) fn new(connection: &'c Connection) -> Self {
+    pub(crate) fn new(connection: &'c Connection) -> Self {
         Self { connection, prepared: Default::default() }
     }
 }

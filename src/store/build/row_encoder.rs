@@ -1,35 +1,32 @@
 //! Row encoder: converts files, symbols, sites and relations of a graph to rows, for any sink.
 
 use super::row::{RowSink, Table, row};
-use crate::model::Verdict;
-use crate::model::facts::{FileFacts, LocalSymbol};
-use crate::model::graph::{FileRecord, FileResolution, Resolution, SymbolRef, Target};
-use crate::store::build::key_assignment::{FileNames, FileSites, Numbering, name_of};
-use crate::store::format::columns::{Traits, pack_signature};
-use crate::store::format::front_coding;
-use crate::store::format::schema::file_flags;
-use crate::store::format::term_index::TermIndexBuilder;
+use crate::build::key_assignment::{FileNames, FileSites, Numbering, name_of};
+use crate::format::columns::{Traits, pack_signature};
+use crate::format::front_coding;
+use crate::format::schema::file_flags;
+use crate::format::term_index::TermIndexBuilder;
+use cograph_model::Verdict;
+use cograph_model::facts::{FileFacts, LocalSymbol};
+use cograph_model::graph::{FileRecord, FileResolution, Resolution, SymbolRef, Target};
 
 /// Encodes the rows of a graph.
-pub(in crate::store) struct RowWriter<R> {
+pub(crate) struct RowWriter<R> {
     /// Row sink.
-    pub(in crate::store) rows: R,
+    pub(crate) rows: R,
     /// By name key: number of symbols with the name, and the greatest reference count among them.
     /// Only as far as needed.
-    pub(in crate::store) figures: Vec<(u32, u32)>,
+    pub(crate) figures: Vec<(u32, u32)>,
 }
 
 impl<R: RowSink> RowWriter<R> {
     /// Writes names, by key.
-    pub(in crate::store) fn names(&mut self, names: &[(u32, &str)]) -> Result<(), R::Error> {
+    pub(crate) fn names(&mut self, names: &[(u32, &str)]) -> Result<(), R::Error> {
         names.iter().try_for_each(|&(key, name)| self.rows.add(Table::Name, &row![key, name]))
     }
 
     /// Writes the table of names without a symbol.
-    pub(in crate::store) fn other_names(
-        &mut self,
-        numbering: &Numbering<'_>,
-    ) -> Result<(), R::Error> {
+    pub(crate) fn other_names(&mut self, numbering: &Numbering<'_>) -> Result<(), R::Error> {
         let mut others: Vec<_> = numbering.names[numbering.symbol_names..].iter().collect();
         // In the order of the table's key.
         others.sort_unstable_by(|(one_key, one), (other_key, other)| {
@@ -68,10 +65,7 @@ impl<R: RowSink> RowWriter<R> {
     }
 
     /// Writes the candidate sets.
-    pub(in crate::store) fn candidates(
-        &mut self,
-        numbering: &Numbering<'_>,
-    ) -> Result<(), R::Error> {
+    pub(crate) fn candidates(&mut self, numbering: &Numbering<'_>) -> Result<(), R::Error> {
         for (set, symbols) in &numbering.candidate_sets {
             for &symbol in *symbols {
                 self.rows.add(Table::Candidate, &row![*set, numbering.symbol(symbol)])?;
@@ -81,7 +75,7 @@ impl<R: RowSink> RowWriter<R> {
     }
 
     /// Writes a file and its contents; returns the number of its sites.
-    pub(in crate::store) fn file(
+    pub(crate) fn file(
         &mut self,
         numbering: &Numbering<'_>,
         place: usize,
@@ -269,7 +263,7 @@ impl<R: RowSink> RowWriter<R> {
     }
 
     /// Writes the relations that start in a file.
-    pub(in crate::store) fn relations(
+    pub(crate) fn relations(
         &mut self,
         found: &FileResolution,
         numbering: &Numbering<'_>,
@@ -288,7 +282,7 @@ impl<R: RowSink> RowWriter<R> {
     }
 
     /// Writes the edges from a file to other files.
-    pub(in crate::store) fn file_edges(
+    pub(crate) fn file_edges(
         &mut self,
         found: &FileResolution,
         numbering: &Numbering<'_>,
@@ -304,7 +298,7 @@ impl<R: RowSink> RowWriter<R> {
 }
 
 /// Keys of a site's target symbol and target file.
-pub(in crate::store) fn target(
+pub(crate) fn target(
     numbering: &Numbering<'_>,
     resolution: &Resolution,
 ) -> (Option<i64>, Option<u32>) {

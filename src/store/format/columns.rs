@@ -3,32 +3,32 @@
 
 use std::borrow::Cow;
 
-use crate::model::{SiteKind, Step, SymbolKind, Verdict, Visibility};
+use cograph_model::{SiteKind, Step, SymbolKind, Verdict, Visibility};
 
 /// Packed column `symbol.traits`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::store) struct Traits {
+pub(crate) struct Traits {
     /// Visibility.
-    pub(in crate::store) visibility: Visibility,
+    pub(crate) visibility: Visibility,
     /// Kind.
-    pub(in crate::store) kind: SymbolKind,
+    pub(crate) kind: SymbolKind,
     /// Flags, see `model::facts::flags`.
-    pub(in crate::store) flags: u32,
+    pub(crate) flags: u32,
 }
 
 /// SQLite's integers are signed; unsigned 64-bit values are stored with the same bits.
-pub(in crate::store) fn bits(stored: i64) -> u64 {
+pub(crate) fn bits(stored: i64) -> u64 {
     u64::from_ne_bytes(stored.to_ne_bytes())
 }
 
 impl Traits {
     /// Packs the value.
-    pub(in crate::store) fn pack(self) -> u32 {
+    pub(crate) fn pack(self) -> u32 {
         u32::from(self.visibility as u8) | u32::from(self.kind as u8) << 2 | self.flags << 7
     }
 
     /// Unpacks a value; none if it is invalid.
-    pub(in crate::store) fn unpack(number: u32) -> Option<Self> {
+    pub(crate) fn unpack(number: u32) -> Option<Self> {
         Some(Self {
             visibility: Visibility::from_number((number & 3) as u8)?,
             kind: SymbolKind::from_number((number >> 2 & 31) as u8)?,
@@ -39,20 +39,20 @@ impl Traits {
 
 /// Packed column `site.mark`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::store) struct Mark {
+pub(crate) struct Mark {
     /// Verdict: certainty of the target.
-    pub(in crate::store) verdict: Verdict,
+    pub(crate) verdict: Verdict,
     /// Kind.
-    pub(in crate::store) kind: SiteKind,
+    pub(crate) kind: SiteKind,
     /// Step that decided the verdict.
-    pub(in crate::store) step: Step,
+    pub(crate) step: Step,
     /// Line.
-    pub(in crate::store) line: u32,
+    pub(crate) line: u32,
 }
 
 impl Mark {
     /// Packs the value.
-    pub(in crate::store) fn pack(self) -> i64 {
+    pub(crate) fn pack(self) -> i64 {
         i64::from(self.verdict as u8)
             | i64::from(self.kind as u8) << 3
             | i64::from(self.step as u8) << 7
@@ -60,7 +60,7 @@ impl Mark {
     }
 
     /// Unpacks a value; none if it is invalid.
-    pub(in crate::store) fn unpack(number: i64) -> Option<Self> {
+    pub(crate) fn unpack(number: i64) -> Option<Self> {
         Some(Self {
             verdict: Verdict::from_number((number & 7) as u8)?,
             kind: SiteKind::from_number((number >> 3 & 15) as u8)?,
@@ -76,7 +76,7 @@ const NAME: char = '\u{1}';
 const WHOLE: char = '\u{2}';
 
 /// Replaces the symbol's name, which nearly every signature contains.
-pub(in crate::store) fn pack_signature<'s>(signature: &'s str, name: &str) -> Cow<'s, str> {
+pub(crate) fn pack_signature<'s>(signature: &'s str, name: &str) -> Cow<'s, str> {
     if signature.contains(NAME) || signature.starts_with(WHOLE) {
         return Cow::Owned(format!("{WHOLE}{signature}"));
     }
@@ -87,7 +87,7 @@ pub(in crate::store) fn pack_signature<'s>(signature: &'s str, name: &str) -> Co
 }
 
 /// Restores the signature. The views do the same in SQL.
-pub(in crate::store) fn unpack_signature(packed: &str, name: &str) -> Box<str> {
+pub(crate) fn unpack_signature(packed: &str, name: &str) -> Box<str> {
     if let Some(whole) = packed.strip_prefix(WHOLE) {
         return whole.into();
     }
@@ -102,7 +102,7 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::store::format::views::SIGNATURE;
+    use crate::format::views::SIGNATURE;
 
     #[test]
     fn packed_numbers_have_room_for_every_value() {

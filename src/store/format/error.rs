@@ -58,7 +58,7 @@ impl StoreError {
     }
 
     /// I/O error.
-    pub(in crate::store) fn from_io(attempt: &'static str, path: &Path, error: &io::Error) -> Self {
+    pub(crate) fn from_io(attempt: &'static str, path: &Path, error: &io::Error) -> Self {
         let kind = match error.kind() {
             io::ErrorKind::NotFound => StoreErrorKind::Missing,
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
@@ -72,11 +72,7 @@ impl StoreError {
     }
 
     /// SQLite error.
-    pub(in crate::store) fn from_sqlite(
-        attempt: &'static str,
-        path: &Path,
-        error: &rusqlite::Error,
-    ) -> Self {
+    pub(crate) fn from_sqlite(attempt: &'static str, path: &Path, error: &rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
         let kind = match error.sqlite_error_code() {
             Some(ErrorCode::OperationInterrupted) => StoreErrorKind::Cancelled,

@@ -12,47 +12,47 @@ use std::cmp::Ordering;
 
 use rustc_hash::FxHashMap;
 
-use crate::model::packed::{put_varint, take_varint};
+use cograph_model::packed::{put_varint, take_varint};
 
 /// Names per run.
-pub(in crate::store) const RUN: u32 = 128;
+pub(crate) const RUN: u32 = 128;
 
 /// Bytes per gram.
 const GRAM: usize = 3;
 
 /// Name of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::store) struct NameSlot<'b> {
+pub(crate) struct NameSlot<'b> {
     /// Text.
-    pub(in crate::store) text: &'b str,
+    pub(crate) text: &'b str,
     /// Length of the prefix shared with the previous name of the run, in bytes.
-    pub(in crate::store) shared: usize,
+    pub(crate) shared: usize,
     /// Number of symbols with this name.
-    pub(in crate::store) symbols: u32,
+    pub(crate) symbols: u32,
     /// Greatest reference count of a symbol with this name.
-    pub(in crate::store) references: u32,
+    pub(crate) references: u32,
 }
 
 /// Order of names: ASCII case-insensitive first, then by bytes.
-pub(in crate::store) fn order(one: &str, other: &str) -> Ordering {
+pub(crate) fn order(one: &str, other: &str) -> Ordering {
     folded_order(one, other).then_with(|| one.cmp(other))
 }
 
 /// ASCII case-insensitive order.
-pub(in crate::store) fn folded_order(one: &str, other: &str) -> Ordering {
+pub(crate) fn folded_order(one: &str, other: &str) -> Ordering {
     let (one, other) = (one.bytes(), other.bytes());
     one.map(|byte| byte.to_ascii_lowercase()).cmp(other.map(|byte| byte.to_ascii_lowercase()))
 }
 
 /// ASCII case-insensitive order of a name's prefix, of the text's length, and the text.
-pub(in crate::store) fn folded_beginning_order(name: &str, text: &str) -> Ordering {
+pub(crate) fn folded_beginning_order(name: &str, text: &str) -> Ordering {
     let (name, text) = (name.bytes().take(text.len()), text.bytes());
     name.map(|byte| byte.to_ascii_lowercase()).cmp(text.map(|byte| byte.to_ascii_lowercase()))
 }
 
 /// Encodes sorted names as runs, and builds the trigram index.
 #[derive(Default)]
-pub(in crate::store) struct Packer {
+pub(crate) struct Packer {
     run: Vec<u8>,
     in_run: u32,
     runs: u32,
@@ -68,12 +68,7 @@ pub(in crate::store) struct Packer {
 
 impl Packer {
     /// Adds the next name; returns a run when it is full.
-    pub(in crate::store) fn add(
-        &mut self,
-        text: &str,
-        symbols: u32,
-        references: u32,
-    ) -> Option<Vec<u8>> {
+    pub(crate) fn add(&mut self, text: &str, symbols: u32, references: u32) -> Option<Vec<u8>> {
         if self.in_run == 0 {
             self.before.clear();
             self.most = 0;
@@ -110,7 +105,7 @@ impl Packer {
     }
 
     /// Last run, if it has names.
-    pub(in crate::store) fn finish_run(&mut self) -> Option<Vec<u8>> {
+    pub(crate) fn finish_run(&mut self) -> Option<Vec<u8>> {
         if self.in_run == 0 {
             return None;
         }
@@ -121,7 +116,7 @@ impl Packer {
     }
 
     /// Headers of all runs, encoded, and the posting lists by trigram.
-    pub(in crate::store) fn finish(self) -> (Vec<u8>, Vec<(u32, Vec<u8>)>) {
+    pub(crate) fn finish(self) -> (Vec<u8>, Vec<(u32, Vec<u8>)>) {
         let mut grams: Vec<_> =
             self.grams.into_iter().map(|(letters, (_, list))| (letters, list)).collect();
         grams.sort_unstable_by_key(|(letters, _)| *letters);
@@ -151,7 +146,7 @@ impl Tops {
 
 /// Decodes the headers: passes common prefix (lower case) and greatest reference count of each run
 /// to `visit`. None if the bytes are malformed.
-pub(in crate::store) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u32)) -> Option<()> {
+pub(crate) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u32)) -> Option<()> {
     let mut rest = packed;
     let mut beginning: Vec<u8> = Vec::with_capacity(64);
     while !rest.is_empty() {
@@ -163,11 +158,11 @@ pub(in crate::store) fn visit_tops(packed: &[u8], mut visit: impl FnMut(&str, u3
 }
 
 /// Separator of names in the folded text. It does not occur in UTF-8.
-pub(in crate::store) const SEPARATOR: u8 = 0xff;
+pub(crate) const SEPARATOR: u8 = 0xff;
 
 /// Decoded run: concatenated names, so that a query scans all of them at once.
 #[derive(PartialEq, Eq, Debug)]
-pub(in crate::store) struct Run {
+pub(crate) struct Run {
     text: String,
     /// Names in ASCII lower case, with a separator before the first and after each.
     folded: Vec<u8>,
@@ -186,7 +181,7 @@ struct RunEntry {
 
 impl Run {
     /// Decodes a run. None if the bytes are malformed.
-    pub(in crate::store) fn read(packed: &[u8]) -> Option<Self> {
+    pub(crate) fn read(packed: &[u8]) -> Option<Self> {
         let mut entries = Vec::with_capacity(RUN as usize);
         // About half of each name is shared with its predecessor.
         let mut text: Vec<u8> = Vec::with_capacity(packed.len() * 2);
@@ -227,25 +222,25 @@ impl Run {
     }
 
     /// Number of names.
-    pub(in crate::store) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
     /// Name at an index.
-    pub(in crate::store) fn entry(&self, place: usize) -> Option<NameSlot<'_>> {
+    pub(crate) fn entry(&self, place: usize) -> Option<NameSlot<'_>> {
         let RunEntry { start, end, shared, symbols, references } = *self.entries.get(place)?;
         let text = self.text.get(start as usize..end as usize)?;
         Some(NameSlot { text, shared: shared as usize, symbols, references })
     }
 
     /// Names in ASCII lower case, with a separator before the first and after each.
-    pub(in crate::store) fn folded(&self) -> &[u8] {
+    pub(crate) fn folded(&self) -> &[u8] {
         &self.folded
     }
 
     /// Index of the name that contains byte `at` of `folded`, or follows it if it is a separator,
     /// and the offset of the next separator. The index is at least `from`.
-    pub(in crate::store) fn place_of(&self, at: usize, from: usize) -> (usize, usize) {
+    pub(crate) fn place_of(&self, at: usize, from: usize) -> (usize, usize) {
         // Linear: a scan visits names in order.
         let mut place = from;
         while self.entries.get(place).is_some_and(|entry| entry.end as usize <= at) {
@@ -257,7 +252,7 @@ impl Run {
 
 /// Decodes a posting list and passes the runs, numbered from 0, to `visit`. None if the bytes are
 /// malformed.
-pub(in crate::store) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> Option<()> {
+pub(crate) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> Option<()> {
     let (mut rest, mut last) = (list, 0_u64);
     while !rest.is_empty() {
         last += take_varint(&mut rest)?;
@@ -267,7 +262,7 @@ pub(in crate::store) fn visit_list(list: &[u8], mut visit: impl FnMut(u32)) -> O
 }
 
 /// Trigrams of names that contain `part`, ASCII case-insensitive; empty if it is too short.
-pub(in crate::store) fn grams_of(part: &str) -> Vec<u32> {
+pub(crate) fn grams_of(part: &str) -> Vec<u32> {
     let mut grams: Vec<u32> = part.as_bytes().windows(GRAM).map(gram).collect();
     grams.sort_unstable();
     grams.dedup();

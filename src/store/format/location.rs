@@ -12,9 +12,9 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::error::{StoreError, StoreErrorKind};
 use super::schema::FORMAT;
-use crate::store::format::ownership;
+use crate::format::ownership;
 
-pub(in crate::store) const LOCK_FILE: &str = "writer.lock";
+pub(crate) const LOCK_FILE: &str = "writer.lock";
 pub(super) const TEMPORARY_SUFFIX: &str = ".building";
 /// Suffix of a store's segment.
 pub(super) const SEGMENT_SUFFIX: &str = "-facts";
@@ -90,12 +90,12 @@ impl Location {
     }
 
     /// Temporary file of a build.
-    pub(in crate::store) fn temporary_path(&self, generation: u64) -> PathBuf {
+    pub(crate) fn temporary_path(&self, generation: u64) -> PathBuf {
         self.directory.join(format!("v{FORMAT}-{generation}.db{TEMPORARY_SUFFIX}"))
     }
 
     /// Records a use of the stores, for eviction.
-    pub(in crate::store) fn record_use(&self) {
+    pub(crate) fn record_use(&self) {
         // Best effort: a read-only cache has no eviction either.
         let _ = File::options()
             .append(true)
@@ -112,7 +112,7 @@ impl Location {
     }
 
     /// Current identity of the file of a generation.
-    pub(in crate::store) fn version(&self, generation: u64) -> Result<Version, StoreError> {
+    pub(crate) fn version(&self, generation: u64) -> Result<Version, StoreError> {
         let path = self.generation_path(generation);
         let metadata = fs::metadata(&path)
             .map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
@@ -120,12 +120,12 @@ impl Location {
     }
 
     /// Lock file of the writer.
-    pub(in crate::store) fn lock_path(&self) -> PathBuf {
+    pub(crate) fn lock_path(&self) -> PathBuf {
         self.directory.join(LOCK_FILE)
     }
 
     /// Disk usage in bytes.
-    pub(in crate::store) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         let names = self.file_names().unwrap_or_default();
         // The WAL index is shared memory, not disk usage.
         let names = names.iter().filter(|name| !name.ends_with("-shm"));
@@ -214,7 +214,7 @@ impl WriterLock {
 
     /// Removes leftovers of an interrupted writer. Requires the lock: without it another process
     /// may be building.
-    pub(in crate::store) fn remove_leftovers(&self) {
+    pub(crate) fn remove_leftovers(&self) {
         for name in self.location.file_names().unwrap_or_default() {
             let built = name.split_once(TEMPORARY_SUFFIX).map(|(built, _)| built);
             let is_temporary = built.is_some_and(|built| parse_any_format(built).is_some());
@@ -229,7 +229,7 @@ impl WriterLock {
     }
 
     /// Removes every generation of every format.
-    pub(in crate::store) fn remove_all(&self) {
+    pub(crate) fn remove_all(&self) {
         for name in self.location.file_names().unwrap_or_default() {
             if name != LOCK_FILE {
                 // Best effort: a remaining file is found by the next eviction.
@@ -239,7 +239,7 @@ impl WriterLock {
     }
 
     /// Removes generations older than `generation`. Readers that have them open keep reading.
-    pub(in crate::store) fn remove_superseded(&self, generation: u64) {
+    pub(crate) fn remove_superseded(&self, generation: u64) {
         for older in self
             .location
             .generations()
@@ -258,7 +258,7 @@ impl WriterLock {
 }
 
 /// Path with a suffix appended.
-pub(in crate::store) fn with_ending(path: &Path, ending: &str) -> PathBuf {
+pub(crate) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     PathBuf::from(name)

@@ -16,7 +16,7 @@ const STICKY: u32 = 0o1000;
 const ATTEMPT: &str = "using the cache";
 
 /// Options for creating private files.
-pub(in crate::store) fn options() -> OpenOptions {
+pub(crate) fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(0o600);
     options
@@ -24,7 +24,7 @@ pub(in crate::store) fn options() -> OpenOptions {
 
 /// Fails if a directory of the cache belongs to another user, or is writable by all without the
 /// sticky bit, so that others could replace its files. A missing directory is accepted.
-pub(in crate::store) fn check(directory: &Path) -> Result<(), StoreError> {
+pub(crate) fn check(directory: &Path) -> Result<(), StoreError> {
     let failed = |error: &io::Error| StoreError::from_io(ATTEMPT, directory, error);
     let found = match fs::metadata(directory) {
         Ok(found) => found,

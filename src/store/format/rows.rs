@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use crate::model::graph::FileStamp;
-use crate::model::{
+use cograph_model::graph::FileStamp;
+use cograph_model::{
     Position, Problem, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind,
     Verdict, Visibility,
 };

@@ -4,7 +4,7 @@
 //! they need no index by file. Any change here, in `views` or in the vocabularies requires a new
 //! `FORMAT`: files of other formats are ignored.
 
-use crate::model::{
+use cograph_model::{
     ProblemKind, RelationKind, SiteKind, SkipReason, Step, SymbolKind, Verdict, Visibility,
 };
 
@@ -12,10 +12,10 @@ use crate::model::{
 pub const FORMAT: u32 = 15;
 
 /// "cogr" in SQLite's header: identifies files of this application.
-pub(in crate::store) const APPLICATION_ID: i32 = 0x636f_6772;
+pub(crate) const APPLICATION_ID: i32 = 0x636f_6772;
 
 /// Tables, created before the rows.
-pub(in crate::store) const TABLES: &str = "
+pub(crate) const TABLES: &str = "
 CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),
     uid INTEGER NOT NULL, generation INTEGER NOT NULL, fingerprint INTEGER NOT NULL, root BLOB NOT NULL,
@@ -89,7 +89,7 @@ CREATE TABLE file_edge (
 
 /// Indexes. Each serves a statement of `statements`, as the snapshots of the query plans show;
 /// `bulk_loader` fills them.
-pub(in crate::store) const INDEXES: &str = "
+pub(crate) const INDEXES: &str = "
 CREATE UNIQUE INDEX file_path ON file (path);
 CREATE INDEX file_skipped ON file (skipped) WHERE skipped IS NOT NULL;
 CREATE INDEX symbol_name ON symbol (name);
@@ -103,19 +103,19 @@ CREATE INDEX relation_target ON relation (target);
 ";
 
 /// Minimum reference count of symbols in the partial index of frequently used ones.
-pub(in crate::store) const MIN_INDEXED_REFS: i64 = 16;
+pub(crate) const MIN_INDEXED_REFS: i64 = 16;
 
 /// Bits of `file.flags`.
-pub(in crate::store) mod file_flags {
+pub(crate) mod file_flags {
     /// The file is marked as generated.
-    pub(in crate::store) const GENERATED: i64 = 1;
+    pub(crate) const GENERATED: i64 = 1;
     /// The whole file is test code.
-    pub(in crate::store) const TEST: i64 = 2;
+    pub(crate) const TEST: i64 = 2;
 }
 
 /// Words of `model`'s vocabularies: (id in table `word`, word). The id is the base of the
 /// vocabulary plus the number; `views` uses the same bases.
-pub(in crate::store) fn words() -> impl Iterator<Item = (i64, &'static str)> {
+pub(crate) fn words() -> impl Iterator<Item = (i64, &'static str)> {
     fn numbered(
         base: i64,
         words: impl Iterator<Item = &'static str>,

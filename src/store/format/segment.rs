@@ -18,7 +18,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::{StoreError, StoreErrorKind};
 use super::location::{SEGMENT_SUFFIX, WriterLock, with_ending};
 use super::rows::Identity;
-use crate::store::format::ownership;
+use crate::format::ownership;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"cographs");
 /// Header: magic, kind, uid, location of the index, checksum of these.
@@ -166,7 +166,7 @@ impl Drop for Draft {
 }
 
 /// Shares the segment of a store with a copy of it, if there is one.
-pub(in crate::store) fn share(original: &Path, copy: &Path) {
+pub(crate) fn share(original: &Path, copy: &Path) {
     let (from, to) = (segment_of(original), segment_of(copy));
     // Immutable, so a hard link is safe. Without a segment the next change is a full build.
     if let Err(error) = fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)) {
@@ -234,7 +234,7 @@ impl Segment {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Location;
+    use crate::Location;
     use std::time::Duration;
 
     #[test]

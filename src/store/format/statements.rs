@@ -3,13 +3,13 @@
 
 /// SQL statement of this file.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct Statement {
+pub(crate) struct Statement {
     text: &'static str,
 }
 
 impl Statement {
     /// SQL text.
-    pub(in crate::store) fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         self.text
     }
 }
@@ -18,38 +18,37 @@ impl Statement {
 /// unlinked files. No memory mapping: a truncated file or an I/O error under a mapping is a SIGBUS,
 /// under a read an error. With this cache size queries on the index of Django take the same time
 /// either way.
-pub(in crate::store) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA temp_store = \
+pub(crate) const READER_SETTINGS: &str = "PRAGMA query_only = 1; PRAGMA temp_store = \
     MEMORY; PRAGMA mmap_size = 0; PRAGMA cache_size = -16000;";
 
 /// Settings of the build connection, on a file that is not visible yet: a crash leaves a leftover,
 /// not a store.
-pub(in crate::store) const WRITER_SETTINGS: &str = "
+pub(crate) const WRITER_SETTINGS: &str = "
 PRAGMA page_size = 4096; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
 PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY;";
 
 /// Checkpoints the whole WAL into the file; returns 1 if a reader blocks it.
-pub(in crate::store) const FULL_CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+pub(crate) const FULL_CHECKPOINT: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// Settings of a file that will be read and changed concurrently.
-pub(in crate::store) const SHARED_SETTINGS: &str =
-    "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
+pub(crate) const SHARED_SETTINGS: &str = "PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;";
 
 /// Settings of a connection that changes a store in place. A transaction lost in a power failure
 /// leaves the previous generation. Changes go to the WAL; the checkpoint is a separate step.
-pub(in crate::store) const UPDATE_SETTINGS: &str = "
+pub(crate) const UPDATE_SETTINGS: &str = "
 PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -16000;
 PRAGMA temp_store = MEMORY;";
 
 /// Passive checkpoint: as far as readers of earlier snapshots allow, without blocking.
-pub(in crate::store) const PASSIVE_CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
+pub(crate) const PASSIVE_CHECKPOINT: &str = "PRAGMA wal_checkpoint(PASSIVE)";
 
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident = $text:expr;)+) => {
-        $($(#[$doc])* pub(in crate::store) const $name: Statement = Statement { text: $text };)+
+        $($(#[$doc])* pub(crate) const $name: Statement = Statement { text: $text };)+
 
         /// Every statement with its name.
         #[cfg(test)]
-        pub(in crate::store) const ALL: &[(&str, Statement)] = &[$((stringify!($name), $name),)+];
+        pub(crate) const ALL: &[(&str, Statement)] = &[$((stringify!($name), $name),)+];
     };
 }
 
@@ -277,8 +276,8 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::store::format::schema::{INDEXES, TABLES};
-    use crate::store::format::views::VIEWS;
+    use crate::format::schema::{INDEXES, TABLES};
+    use crate::format::views::VIEWS;
 
     fn fresh() -> Connection {
         let connection = Connection::open_in_memory().expect("memory is there");
@@ -315,7 +314,7 @@ mod tests {
     #[test]
     fn no_statement_is_parsed_again_for_another_value() {
         let connection = fresh();
-        crate::store::read::connection::configure(&connection).expect("settings of readers");
+        crate::read::connection::configure(&connection).expect("settings of readers");
         for (name, statement) in
             ALL.iter().filter(|(_, statement)| statement.text().starts_with("SELECT"))
         {

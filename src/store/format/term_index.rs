@@ -8,8 +8,8 @@
 //! Blocks are written by a build and immutable: files that have changed since are read from
 //! `file_words`.
 
-use crate::model::packed::{put_varint, take_varint};
-use crate::model::words::{
+use cograph_model::packed::{put_varint, take_varint};
+use cograph_model::words::{
     FREQUENCY_BITS, FileWords, Frequency, PostingList, PostingWriter, TERM_BITS, Term,
 };
 
@@ -21,7 +21,7 @@ const PARTITION_BITS: u32 = 6;
 const REST_BITS: u32 = TERM_BITS - PARTITION_BITS;
 
 /// Terms of files, collected by ranges of terms: one range at a time is sorted.
-pub(in crate::store) struct TermIndexBuilder {
+pub(crate) struct TermIndexBuilder {
     /// By range of terms: for each file the list of its terms.
     partitions: Vec<PostingLists>,
     /// Length of each file in words plus 1, by key, from key 1; 0 for a file without terms.
@@ -47,7 +47,7 @@ impl Default for TermIndexBuilder {
 
 impl TermIndexBuilder {
     /// Adds the terms of the file with the next key, or a greater one. Damaged terms end early.
-    pub(in crate::store) fn add(&mut self, file: u32, words: &[u8]) {
+    pub(crate) fn add(&mut self, file: u32, words: &[u8]) {
         let Some(words) = FileWords::read(words) else { return };
         while self.files + 1 < file {
             self.lengths.push(0);
@@ -70,12 +70,12 @@ impl TermIndexBuilder {
     }
 
     /// Returns the lengths of the files, for [`lengths`].
-    pub(in crate::store) fn lengths(&self) -> &[u8] {
+    pub(crate) fn lengths(&self) -> &[u8] {
         &self.lengths
     }
 
     /// Passes the blocks with their keys to `write`, in order.
-    pub(in crate::store) fn finish<E>(
+    pub(crate) fn finish<E>(
         self,
         mut write: impl FnMut(u32, &[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
@@ -162,14 +162,14 @@ impl SortedPosting {
 }
 
 /// Finds the posting list of a term in the block that has it if any does. Damaged blocks end early.
-pub(in crate::store) fn list_in(first: u32, block: &[u8], wanted: Term) -> PostingList<'_> {
+pub(crate) fn list_in(first: u32, block: &[u8], wanted: Term) -> PostingList<'_> {
     let found = lists(block, first).find(|(term, _)| *term >= wanted.0);
     let list = found.filter(|(term, _)| *term == wanted.0).map_or(&[][..], |(_, list)| list);
     PostingList::new(list, 0)
 }
 
 /// Decodes the lengths of the files by key, from key 1.
-pub(in crate::store) fn lengths(mut bytes: &[u8]) -> impl Iterator<Item = Option<u32>> {
+pub(crate) fn lengths(mut bytes: &[u8]) -> impl Iterator<Item = Option<u32>> {
     std::iter::from_fn(move || take_varint(&mut bytes))
         .map(|number| u32::try_from(number.checked_sub(1)?).ok())
 }
@@ -179,7 +179,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::model::words;
+    use cograph_model::words;
 
     #[test]
     fn postings_are_the_transpose_of_the_terms_of_files() {

@@ -200,7 +200,7 @@ pub const VIEWS: &[View] = &[
 
 impl View {
     /// CREATE statement.
-    pub(in crate::store) fn create(&self) -> String {
+    pub(crate) fn create(&self) -> String {
         format!("CREATE VIEW {} AS {}", self.name, self.definition)
     }
 }

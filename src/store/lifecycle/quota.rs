@@ -5,10 +5,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::store::format::error::StoreError;
-use crate::store::format::location::Location;
-use crate::store::format::ownership;
-use crate::store::read::connection::Store;
+use crate::format::error::StoreError;
+use crate::format::location::Location;
+use crate::format::ownership;
+use crate::read::connection::Store;
 
 /// Evicted repository.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -10,13 +10,13 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use crate::model::cancel::CancelToken;
-use crate::store::format::error::{StoreError, StoreErrorKind};
-use crate::store::format::location::{Location, WriterLock};
-use crate::store::format::rows::FileRow;
-use crate::store::format::statements;
-use crate::store::lifecycle::quota;
-use crate::store::read::connection::Store;
+use crate::format::error::{StoreError, StoreErrorKind};
+use crate::format::location::{Location, WriterLock};
+use crate::format::rows::FileRow;
+use crate::format::statements;
+use crate::lifecycle::quota;
+use crate::read::connection::Store;
+use cograph_model::cancel::CancelToken;
 
 /// Number of files to compare, and minimum number to match: fewer are no evidence, and indexed
 /// quickly anyway.
@@ -117,7 +117,7 @@ fn copy_store(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), St
     renamed().map_err(|error| StoreError::from_sqlite("copying store", &temporary, &error))?;
     File::open(&temporary).and_then(|file| file.sync_all()).map_err(failed)?;
     let own = location.generation_path(generation);
-    crate::store::build::put_in_place(&temporary, &own, location.directory())?;
-    crate::store::format::segment::share(store, &own);
+    crate::build::put_in_place(&temporary, &own, location.directory())?;
+    crate::format::segment::share(store, &own);
     Ok(())
 }

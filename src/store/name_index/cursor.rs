@@ -8,13 +8,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::names::NameEntry;
-use crate::store::format::error::{StoreError, StoreErrorKind};
-use crate::store::format::front_coding::{self, Run};
-use crate::store::format::rows::NameKey;
-use crate::store::format::statements;
-use crate::store::name_index::filter::{CompiledFilter, NameParts};
-use crate::store::read::connection::Snapshot;
-use crate::store::read::name_cache::{NameRuns, RunTops, look};
+use crate::format::error::{StoreError, StoreErrorKind};
+use crate::format::front_coding::{self, Run};
+use crate::format::rows::NameKey;
+use crate::format::statements;
+use crate::name_index::filter::{CompiledFilter, NameParts};
+use crate::read::connection::Snapshot;
+use crate::read::name_cache::{NameRuns, RunTops, look};
 
 /// Cursor over names, run by run; each run is visited once.
 pub struct NameWalk<'s> {

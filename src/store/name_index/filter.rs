@@ -3,7 +3,7 @@
 
 use memchr::memmem::Finder;
 
-use crate::store::format::front_coding::{RUN, Run, SEPARATOR};
+use crate::format::front_coding::{RUN, Run, SEPARATOR};
 
 /// Filter in disjunctive form: names that contain all parts of an alternative, or start with one of
 /// the prefixes, ASCII case-insensitive.
@@ -56,7 +56,7 @@ pub(super) struct CompiledFilter {
 }
 
 impl CompiledFilter {
-    pub(in crate::store) fn new(wanted: &NameParts) -> Self {
+    pub(crate) fn new(wanted: &NameParts) -> Self {
         let finder = |text: &[u8]| Finder::new(&text.to_ascii_lowercase()).into_owned();
         let beginning = |text: &String| finder(&[&[SEPARATOR], text.as_bytes()].concat());
         let all_of = |parts: &Vec<String>| {
@@ -105,7 +105,7 @@ fn names_with(run: &Run, part: &Finder<'_>) -> NameBits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::format::front_coding::Packer;
+    use crate::format::front_coding::Packer;
 
     #[test]
     fn what_is_wanted_is_picked_whatever_its_case() {

@@ -5,14 +5,14 @@ use std::cmp::Ordering;
 use rusqlite::{Connection, OptionalExtension};
 use rustc_hash::FxHashSet;
 
-use crate::store::format::error::StoreError;
-use crate::store::format::front_coding;
-use crate::store::format::rows::NameKey;
-use crate::store::format::statements;
-use crate::store::read::connection::Snapshot;
+use crate::format::error::StoreError;
+use crate::format::front_coding;
+use crate::format::rows::NameKey;
+use crate::format::statements;
+use crate::read::connection::Snapshot;
 
 /// Key of a name. `symbol_names` is the number of sorted names.
-pub(in crate::store) fn key_of(
+pub(crate) fn key_of(
     connection: &Connection,
     symbol_names: u32,
     text: &str,

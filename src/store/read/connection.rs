@@ -16,19 +16,19 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::order::KeyOrder;
-use crate::faults::{Fault, planted};
-use crate::model::RepoPath;
-use crate::model::cancel::CancelToken;
-use crate::model::graph::FileStamp;
-use crate::store::format::error::{StoreError, StoreErrorKind};
-use crate::store::format::location::{LOCK_FILE, Location, Version, with_ending};
-use crate::store::format::rows::{FileRow, Identity, Meta};
-use crate::store::format::schema::{APPLICATION_ID, FORMAT};
-use crate::store::read::control::{self, Control};
-use crate::store::read::name_cache::NameCache;
-use crate::store::read::path_table::PathTable;
-use crate::store::read::site_cache::SiteCache;
-use crate::store::read::word_filters::WordFilters;
+use crate::format::error::{StoreError, StoreErrorKind};
+use crate::format::location::{LOCK_FILE, Location, Version, with_ending};
+use crate::format::rows::{FileRow, Identity, Meta};
+use crate::format::schema::{APPLICATION_ID, FORMAT};
+use crate::read::control::{self, Control};
+use crate::read::name_cache::NameCache;
+use crate::read::path_table::PathTable;
+use crate::read::site_cache::SiteCache;
+use crate::read::word_filters::WordFilters;
+use cograph_faults::{Fault, planted};
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_model::graph::FileStamp;
 
 /// Connections kept for reuse. Concurrent queries open more, which are closed afterwards. Each has
 /// its own page cache, so unneeded ones are closed soon: see `Store::take_spare`.
@@ -120,7 +120,7 @@ impl Store {
         let version = location.version(generation)?;
         let bytes = check_header(&path)?;
         let reader = Reader::open(&path)?;
-        let meta = crate::store::read::meta::meta(&reader.connection)
+        let meta = crate::read::meta::meta(&reader.connection)
             .map_err(|error| StoreError::from_sqlite("reading store header of", &path, &error))?;
         let readers = Some(reader).filter(|reader| reader.alone.is_none()).into_iter().collect();
         let idle = Mutex::new(Idle { readers, unneeded: 0 });
@@ -186,7 +186,7 @@ impl Store {
     }
 
     /// Cache of the name index.
-    pub(in crate::store) fn name_cache(&self) -> &NameCache {
+    pub(crate) fn name_cache(&self) -> &NameCache {
         &self.names
     }
 
@@ -221,8 +221,7 @@ impl Store {
             |error: &rusqlite::Error| StoreError::from_sqlite("reading store", &self.path, error);
         reader.connection.execute_batch("BEGIN").map_err(|error| failed(&error))?;
         // The transaction begins with the first read: metadata and rows are of one generation.
-        let meta =
-            crate::store::read::meta::meta(&reader.connection).map_err(|error| failed(&error))?;
+        let meta = crate::read::meta::meta(&reader.connection).map_err(|error| failed(&error))?;
         if meta.identity.uid != self.meta.identity.uid {
             let detail = "the file was replaced while it was open";
             return Err(StoreError::new(
@@ -256,7 +255,7 @@ impl Store {
     /// Integrity check of the whole file: returns the problems.
     pub fn verify(self: &Arc<Self>, cancel: &CancelToken) -> Result<(), StoreError> {
         let snapshot = self.snapshot(cancel)?;
-        let verdict = crate::store::read::meta::integrity(snapshot.connection())
+        let verdict = crate::read::meta::integrity(snapshot.connection())
             .map_err(|error| StoreError::from_sqlite("checking store", &self.path, &error))?;
         if verdict == "ok" {
             return Ok(());
@@ -323,7 +322,7 @@ impl Reader {
         connection.progress_handler(STEPS_PER_CALLBACK, Some(should_stop)).map_err(failed)?;
         control::install(&mut connection, &control).map_err(failed)?;
         // The first read fails for a store that cannot be opened in WAL mode.
-        crate::store::read::meta::meta(&connection).map_err(failed)?;
+        crate::read::meta::meta(&connection).map_err(failed)?;
         Ok(Self { connection, control, alone })
     }
 }
@@ -350,18 +349,18 @@ fn immutable_uri(path: &Path) -> PathBuf {
 }
 
 /// Configures a reading connection.
-pub(in crate::store) fn configure(connection: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn configure(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(64);
     // Plans must not depend on bound values: otherwise SQLite prepares statements on tables with
     // partial indexes again for each value.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // The schema is untrusted: it may call harmless functions only.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
-    connection.execute_batch(crate::store::format::statements::READER_SETTINGS)
+    connection.execute_batch(crate::format::statements::READER_SETTINGS)
 }
 
 /// Path of the write-ahead log.
-pub(in crate::store) fn wal_path(path: &Path) -> PathBuf {
+pub(crate) fn wal_path(path: &Path) -> PathBuf {
     with_ending(path, "-wal")
 }
 
@@ -458,14 +457,14 @@ impl Snapshot {
     }
 
     /// Runs one statement and adds its time.
-    pub(in crate::store) fn timed<T>(&self, statement: impl FnOnce() -> T) -> T {
+    pub(crate) fn timed<T>(&self, statement: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = statement();
         self.reading.set(self.reading.get() + start.elapsed());
         result
     }
 
-    pub(in crate::store) fn connection(&self) -> &Connection {
+    pub(crate) fn connection(&self) -> &Connection {
         &self.reader().connection
     }
 

@@ -10,9 +10,9 @@ use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 
-use crate::model::cancel::CancelToken;
-use crate::model::thread_use::heap_bytes;
-use crate::store::format::views::VIEWS;
+use crate::format::views::VIEWS;
+use cograph_model::cancel::CancelToken;
+use cograph_model::thread_use::heap_bytes;
 
 /// Maximum length of a text, blob or row in internal statements: none but SQLite's own. A lower one
 /// would make a store unreadable that this program wrote; user SQL has `sandbox::VALUE_BYTES`.
@@ -104,7 +104,7 @@ impl Meter {
     }
 
     /// True if the statement exceeded the memory limit. Stays true until the next one.
-    pub(in crate::store) fn look(&self) -> bool {
+    pub(crate) fn look(&self) -> bool {
         if heap_bytes().wrapping_sub(self.before.load(Ordering::Relaxed)) > MEMORY_BYTES {
             self.is_exceeded.store(true, Ordering::Relaxed);
         }

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::store::format::columns::bits;
-use crate::store::format::rows::{Identity, Meta};
-use crate::store::format::statements;
+use crate::format::columns::bits;
+use crate::format::rows::{Identity, Meta};
+use crate::format::statements;
 
 /// Reads the row of `meta`.
-pub(in crate::store) fn meta(connection: &Connection) -> rusqlite::Result<Meta> {
+pub(crate) fn meta(connection: &Connection) -> rusqlite::Result<Meta> {
     connection.prepare_cached(statements::META.text())?.query_row([], |row| {
         Ok(Meta {
             identity: Identity { uid: bits(row.get(0)?), generation: row.get(1)? },

@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use lru::LruCache;
 
-use crate::store::format::front_coding::Run;
+use crate::format::front_coding::Run;
 
 /// Capacity in runs: all runs of about ten thousand names. A run takes about 9 kB.
 const CACHED_RUNS: NonZeroUsize = NonZeroUsize::new(384).expect("it is not zero");
@@ -17,11 +17,11 @@ const CACHED_LISTS: NonZeroUsize = NonZeroUsize::new(512).expect("it is not zero
 
 /// Cache of the name index, which is immutable while a store is open.
 #[derive(Debug)]
-pub(in crate::store) struct NameCache {
-    pub(in crate::store) tops: OnceLock<RunTops>,
-    pub(in crate::store) runs: Mutex<LruCache<usize, Arc<Run>>>,
+pub(crate) struct NameCache {
+    pub(crate) tops: OnceLock<RunTops>,
+    pub(crate) runs: Mutex<LruCache<usize, Arc<Run>>>,
     /// By trigram.
-    pub(in crate::store) lists: Mutex<LruCache<u32, Arc<NameRuns>>>,
+    pub(crate) lists: Mutex<LruCache<u32, Arc<NameRuns>>>,
 }
 
 impl Default for NameCache {
@@ -33,23 +33,23 @@ impl Default for NameCache {
 }
 
 /// The lock is held for a cache access only.
-pub(in crate::store) fn look<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn look<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
     kept.lock()
 }
 
 /// Headers of all runs.
 #[derive(Debug, Default)]
-pub(in crate::store) struct RunTops {
+pub(crate) struct RunTops {
     /// Concatenated common prefixes.
-    pub(in crate::store) beginnings: String,
+    pub(crate) beginnings: String,
     /// By run: end of its prefix.
-    pub(in crate::store) ends: Vec<usize>,
+    pub(crate) ends: Vec<usize>,
     /// By run: greatest reference count.
-    pub(in crate::store) most: Vec<u32>,
+    pub(crate) most: Vec<u32>,
 }
 
 impl RunTops {
-    pub(in crate::store) fn beginning(&self, run: usize) -> &str {
+    pub(crate) fn beginning(&self, run: usize) -> &str {
         let start = run.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.beginnings[start..self.ends[run]]
     }
@@ -62,11 +62,11 @@ pub struct NameRuns {
 }
 
 impl NameRuns {
-    pub(in crate::store) fn none(runs: usize) -> Self {
+    pub(crate) fn none(runs: usize) -> Self {
         Self { bits: vec![0; runs.div_ceil(64)] }
     }
 
-    pub(in crate::store) fn every(runs: usize) -> Self {
+    pub(crate) fn every(runs: usize) -> Self {
         let mut every = Self { bits: vec![u64::MAX; runs.div_ceil(64)] };
         if let Some(last) = every.bits.last_mut().filter(|_| !runs.is_multiple_of(64)) {
             *last >>= 64 - runs % 64;
@@ -74,18 +74,18 @@ impl NameRuns {
         every
     }
 
-    pub(in crate::store) fn add(&mut self, run: usize) {
+    pub(crate) fn add(&mut self, run: usize) {
         // Ignores a run number out of range, from a damaged list.
         if let Some(bits) = self.bits.get_mut(run / 64) {
             *bits |= 1 << (run % 64);
         }
     }
 
-    pub(in crate::store) fn has(&self, run: usize) -> bool {
+    pub(crate) fn has(&self, run: usize) -> bool {
         self.bits.get(run / 64).is_some_and(|bits| bits >> (run % 64) & 1 == 1)
     }
 
-    pub(in crate::store) fn iter(&self) -> impl Iterator<Item = usize> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = usize> {
         let in_word = |(at, bits): (usize, &u64)| {
             std::iter::successors(Some(*bits).filter(|bits| *bits != 0), |bits| {
                 Some(bits & (bits - 1)).filter(|bits| *bits != 0)

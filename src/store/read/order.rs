@@ -6,7 +6,7 @@ mod reading;
 
 use rustc_hash::FxHashMap;
 
-use crate::store::format::rows::{FileKey, SiteKey, SiteRow, SymbolHead, SymbolKey, SymbolRow};
+use crate::format::rows::{FileKey, SiteKey, SiteRow, SymbolHead, SymbolKey, SymbolRow};
 
 /// Rank of a file by path. For a file of the build: its key. For a later one: the key of its
 /// predecessor among the files of the build, and its index among the later ones there.

@@ -5,7 +5,7 @@ mod reading;
 
 use std::ops::Range;
 
-use crate::store::format::rows::{FileKey, FileRow, LanguageKey};
+use crate::format::rows::{FileKey, FileRow, LanguageKey};
 
 /// Terminator of a path; no path contains it.
 const END: char = '\0';

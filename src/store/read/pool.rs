@@ -18,11 +18,11 @@ use self::flight::EntryId;
 use self::flight::Flight;
 use self::state::{Plan, PoolState};
 use super::connection::{Snapshot, Store};
-use crate::faults::{self, Fault, planted};
-use crate::model::cancel::CancelToken;
-use crate::store::format::error::{StoreError, StoreErrorKind};
-use crate::store::format::location::{Location, Version};
-use crate::store::format::rows::{Identity, Meta};
+use crate::format::error::{StoreError, StoreErrorKind};
+use crate::format::location::{Location, Version};
+use crate::format::rows::{Identity, Meta};
+use cograph_faults::{self as faults, Fault, planted};
+use cograph_model::cancel::CancelToken;
 
 /// Maximum number of retries if a store is superseded between its lease and the first read.
 const MAX_ATTEMPTS: usize = 5;

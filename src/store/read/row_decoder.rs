@@ -1,14 +1,14 @@
 //! Row decoder: one function per kind of row.
 
-use crate::model::{
-    Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, Verdict,
-};
-use crate::store::format::columns::{Mark, Traits, bits, unpack_signature};
-use crate::store::format::rows::{
+use crate::format::columns::{Mark, Traits, bits, unpack_signature};
+use crate::format::rows::{
     FileKey, FileRow, ImportRow, LanguageKey, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow,
     SiteTarget, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
 };
-use crate::store::format::schema::file_flags;
+use crate::format::schema::file_flags;
+use cograph_model::{
+    Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, Verdict,
+};
 use rusqlite::Row;
 use rusqlite::types::FromSql;
 

@@ -54,13 +54,13 @@ pub struct SqlOutcome {
 
 /// Limits of one statement.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::store) struct SqlBounds {
+pub(crate) struct SqlBounds {
     /// Maximum number of rows.
-    pub(in crate::store) rows: usize,
+    pub(crate) rows: usize,
     /// Maximum size of all values in bytes.
-    pub(in crate::store) bytes: usize,
+    pub(crate) bytes: usize,
     /// Timeout.
-    pub(in crate::store) time: Duration,
+    pub(crate) time: Duration,
 }
 
 /// Lowers the length limit of a connection during a user statement; restores it on drop.
@@ -82,7 +82,7 @@ impl Drop for LoweredLengthLimit<'_> {
 }
 
 /// Runs a user statement. The error is a sentence for its author.
-pub(in crate::store) fn run(
+pub(crate) fn run(
     snapshot: &Snapshot,
     statement: &str,
     bounds: SqlBounds,

@@ -5,7 +5,7 @@
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-use crate::store::format::rows::{Identity, SiteRow, SymbolKey};
+use crate::format::rows::{Identity, SiteRow, SymbolKey};
 
 /// Symbols with fewer sites are not cached.
 const MIN_SITES: usize = 500;
@@ -29,11 +29,7 @@ struct OfState {
 
 impl SiteCache {
     /// Cached sites of a symbol.
-    pub(in crate::store) fn get(
-        &self,
-        state: Identity,
-        symbol: SymbolKey,
-    ) -> Option<Arc<[SiteRow]>> {
+    pub(crate) fn get(&self, state: Identity, symbol: SymbolKey) -> Option<Arc<[SiteRow]>> {
         let mut kept = self.of_state.lock();
         let symbols = &mut kept.as_mut().filter(|kept| kept.state == state)?.symbols;
         let place = symbols.iter().position(|(known, _)| *known == symbol)?;
@@ -42,7 +38,7 @@ impl SiteCache {
     }
 
     /// Caches all sites of a symbol, if there are many.
-    pub(in crate::store) fn keep(&self, state: Identity, symbol: SymbolKey, sites: Vec<SiteRow>) {
+    pub(crate) fn keep(&self, state: Identity, symbol: SymbolKey, sites: Vec<SiteRow>) {
         if !(MIN_SITES..=MAX_SITES).contains(&sites.len()) {
             return;
         }
@@ -65,8 +61,8 @@ impl SiteCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{Position, SiteKind, Step, Verdict};
-    use crate::store::{FileKey, NameKey, SiteKey, SiteTarget};
+    use crate::{FileKey, NameKey, SiteKey, SiteTarget};
+    use cograph_model::{Position, SiteKind, Step, Verdict};
 
     fn sites(count: usize) -> Vec<SiteRow> {
         let site = SiteRow {

@@ -10,18 +10,18 @@ use std::time::Duration;
 use rusqlite::{Params, Row};
 
 use super::connection::Snapshot;
-use crate::model::facts::DocumentTerms;
-use crate::model::words::{Frequency, Term};
-use crate::model::{RepoPath, SkipReason, SymbolKind, Verdict};
-use crate::store::format::error::StoreError;
-use crate::store::format::rows::{
+use crate::format::error::StoreError;
+use crate::format::rows::{
     FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow, RelationRow,
     SiteKey, SiteRow, SiteTarget, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
 };
-use crate::store::format::statements::{self, Statement};
-use crate::store::format::term_index;
-use crate::store::read::sandbox::{self, SqlBounds, SqlOutcome};
-use crate::store::read::site_cache::MAX_SITES;
+use crate::format::statements::{self, Statement};
+use crate::format::term_index;
+use crate::read::sandbox::{self, SqlBounds, SqlOutcome};
+use crate::read::site_cache::MAX_SITES;
+use cograph_model::facts::DocumentTerms;
+use cograph_model::words::{Frequency, Term};
+use cograph_model::{RepoPath, SkipReason, SymbolKind, Verdict};
 
 impl SymbolRow {
     /// Columns for ranking.
@@ -424,7 +424,7 @@ impl Snapshot {
         self.timed(|| sandbox::run(self, statement, SqlBounds { rows, bytes, time }))
     }
 
-    pub(in crate::store) fn all<P: Params, T>(
+    pub(crate) fn all<P: Params, T>(
         &self,
         statement: Statement,
         params: P,
@@ -438,7 +438,7 @@ impl Snapshot {
         Ok(found)
     }
 
-    pub(in crate::store) fn one<P: Params, T>(
+    pub(crate) fn one<P: Params, T>(
         &self,
         statement: Statement,
         params: P,
@@ -455,7 +455,7 @@ impl Snapshot {
         Ok(found)
     }
 
-    pub(in crate::store) fn visit<P: Params>(
+    pub(crate) fn visit<P: Params>(
         &self,
         statement: Statement,
         params: P,

@@ -5,9 +5,9 @@
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use crate::model::graph::FileStamp;
-use crate::model::words::WordFilter;
-use crate::store::format::rows::{FileKey, FileRow, Identity};
+use crate::format::rows::{FileKey, FileRow, Identity};
+use cograph_model::graph::FileStamp;
+use cograph_model::words::WordFilter;
 
 /// Capacity in bytes, for all files: files beyond it are read for every question.
 const MAX_BYTES: usize = 8 << 20;
@@ -78,9 +78,9 @@ impl WordFilters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::graph::UNTRUSTED_TIME;
-    use crate::model::{RepoPath, Verdict};
-    use crate::store::StoreError;
+    use crate::StoreError;
+    use cograph_model::graph::UNTRUSTED_TIME;
+    use cograph_model::{RepoPath, Verdict};
 
     fn row(changed_ns: i64) -> FileRow {
         FileRow {

@@ -1,6 +1,6 @@
 //! Change of a store's graph as plain data: files that changed, and files that were resolved again.
 
-use crate::model::graph::{FileId, FileResolution, Graph};
+use cograph_model::graph::{FileId, FileResolution, Graph};
 
 /// Rows for table `known`: key and new value; none to delete the row.
 pub type KnownRows = Vec<(u32, Option<Vec<u8>>)>;

@@ -12,22 +12,22 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::faults::{Fault, planted};
-use crate::model::Verdict;
-use crate::model::facts::SiteId;
-use crate::model::graph::{FileId, FileResolution, SymbolRef, Target};
-use crate::store::build::key_assignment::{FileSites, Numbering, key, name_of, symbols_in};
-use crate::store::build::keys::{FileKeys, Places, Range, fitted};
-use crate::store::build::row::SqlRows;
-use crate::store::build::row_encoder::{RowWriter, target};
-use crate::store::format::error::{StoreError, StoreErrorKind};
-use crate::store::format::location::{Location, WriterLock};
-use crate::store::format::rows::Identity;
-use crate::store::format::statements;
-use crate::store::read::connection::wal_path;
-use crate::store::update::amendment::{Amendment, KnownRows};
-use crate::store::update::existing_keys::{RemovedNames, Sets};
-use crate::store::update::ref_counts::UpdatedCounts;
+use crate::build::key_assignment::{FileSites, Numbering, key, name_of, symbols_in};
+use crate::build::keys::{FileKeys, Places, Range, fitted};
+use crate::build::row::SqlRows;
+use crate::build::row_encoder::{RowWriter, target};
+use crate::format::error::{StoreError, StoreErrorKind};
+use crate::format::location::{Location, WriterLock};
+use crate::format::rows::Identity;
+use crate::format::statements;
+use crate::read::connection::wal_path;
+use crate::update::amendment::{Amendment, KnownRows};
+use crate::update::existing_keys::{RemovedNames, Sets};
+use crate::update::ref_counts::UpdatedCounts;
+use cograph_faults::{Fault, planted};
+use cograph_model::Verdict;
+use cograph_model::facts::SiteId;
+use cograph_model::graph::{FileId, FileResolution, SymbolRef, Target};
 
 impl Amendment<'_> {
     /// Writes the change to the file `store`, whose files have the keys `places`. After an error
@@ -49,7 +49,7 @@ impl Amendment<'_> {
         let mut connection = open(store).map_err(failed)?;
         let transaction =
             connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-        let meta = crate::store::read::meta::meta(&transaction).map_err(failed)?;
+        let meta = crate::read::meta::meta(&transaction).map_err(failed)?;
         if meta.identity != before {
             let detail = "another process has changed it";
             return Err(StoreError::new(StoreErrorKind::Missing, "changing store", store, detail));
@@ -124,7 +124,7 @@ impl Amendment<'_> {
     fn rewritten(&self) -> impl Iterator<Item = FileId> + '_ {
         let others = self.resolved.iter().filter(|(file, before)| {
             let after = &self.graph.resolutions[file.0 as usize];
-            let is_stored = crate::store::build::key_assignment::is_stored;
+            let is_stored = crate::build::key_assignment::is_stored;
             let sites = |found: &FileResolution| -> Vec<bool> {
                 found.sites.iter().map(is_stored).collect()
             };

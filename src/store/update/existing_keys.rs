@@ -3,8 +3,8 @@
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
-use crate::store::format::statements;
-use crate::store::name_index::names;
+use crate::format::statements;
+use crate::name_index::names;
 
 /// Keys of names in deleted rows: most of them occur in the replacing rows too.
 #[derive(Default)]
@@ -12,7 +12,7 @@ pub(super) struct RemovedNames(FxHashMap<Box<str>, u32>);
 
 impl RemovedNames {
     /// Records the names of rows to be deleted: first symbol and end, first site and end.
-    pub(in crate::store) fn take_in(
+    pub(crate) fn take_in(
         &mut self,
         connection: &Connection,
         ranges: [u32; 4],
@@ -45,7 +45,7 @@ pub(super) struct Sets(FxHashMap<u32, FxHashMap<Vec<u32>, u32>>);
 
 impl Sets {
     /// Key of a set; `wanted` is sorted.
-    pub(in crate::store) fn find(
+    pub(crate) fn find(
         &mut self,
         connection: &Connection,
         wanted: &[u32],

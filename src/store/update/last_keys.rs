@@ -1,7 +1,7 @@
 //! Greatest assigned keys of a store.
 
-use crate::store::format::rows::Meta;
-use crate::store::format::statements;
+use crate::format::rows::Meta;
+use crate::format::statements;
 use rusqlite::Connection;
 
 /// Greatest keys in use.

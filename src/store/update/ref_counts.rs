@@ -6,12 +6,12 @@ use std::collections::hash_map::Entry;
 use rusqlite::Connection;
 use rustc_hash::FxHashMap;
 
-use crate::faults::{Fault, planted};
-use crate::model::graph::{FileResolution, SymbolRef};
-use crate::store::build::key_assignment::symbols_in;
-use crate::store::build::keys::Places;
-use crate::store::format::statements;
-use crate::store::update::amendment::Amendment;
+use crate::build::key_assignment::symbols_in;
+use crate::build::keys::Places;
+use crate::format::statements;
+use crate::update::amendment::Amendment;
+use cograph_faults::{Fault, planted};
+use cograph_model::graph::{FileResolution, SymbolRef};
 
 /// Counts of the files affected by an update, by current position.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct UpdatedCounts {
 
 impl UpdatedCounts {
     /// Computes the counts for `amendment` in a store whose files have the keys `old`.
-    pub(in crate::store) fn new(
+    pub(crate) fn new(
         connection: &Connection,
         old: &Places,
         amendment: &Amendment<'_>,
@@ -55,12 +55,12 @@ impl UpdatedCounts {
     }
 
     /// Counts of an affected file.
-    pub(in crate::store) fn get(&self, place: usize) -> &[u32] {
+    pub(crate) fn get(&self, place: usize) -> &[u32] {
         self.now.get(&place).map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Previous counts of an affected file.
-    pub(in crate::store) fn before(&self, place: usize) -> &[u32] {
+    pub(crate) fn before(&self, place: usize) -> &[u32] {
         self.before.get(&place).map(Vec::as_slice).unwrap_or_default()
     }
 

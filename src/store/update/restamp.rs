@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 
-use crate::model::graph::FileStamp;
-use crate::store::format::error::{StoreError, StoreErrorKind};
-use crate::store::format::location::Location;
-use crate::store::format::rows::FileKey;
-use crate::store::read::connection::Snapshot;
-use crate::store::{format::statements, read::meta};
+use crate::format::error::{StoreError, StoreErrorKind};
+use crate::format::location::Location;
+use crate::format::rows::FileKey;
+use crate::read::connection::Snapshot;
+use crate::{format::statements, read::meta};
+use cograph_model::graph::FileStamp;
 
 /// Updates the stamps of files whose contents match the snapshot's generation. Fails if there is
 /// another writer.

@@ -1,8 +1,8 @@
 //! JSON edits: insertions and deletions, formatted like their neighbours.
 
 use super::{Parsed, arguments_of, member};
-use crate::cli::clients::ServerEntry;
-use crate::cli::output::json::quoted;
+use crate::clients::ServerEntry;
+use crate::output::json::quoted;
 use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};

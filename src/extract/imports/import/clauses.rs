@@ -1,15 +1,15 @@
 //! Imports with clauses: a quoted module with default, named and namespace imports.
 
-use crate::extract::facts::builder::Builder;
-use crate::extract::imports::record;
-use crate::extract::imports::record::ImportEntry;
-use crate::extract::walk::Input;
-use crate::extract::walk::Walk;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::texts;
-use crate::grammar::ImportForm;
-use crate::model::facts::{ImportId, ImportKind, NameId};
+use crate::facts::builder::Builder;
+use crate::imports::record;
+use crate::imports::record::ImportEntry;
+use crate::walk::Input;
+use crate::walk::Walk;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::texts;
+use cograph_grammar::ImportForm;
+use cograph_model::facts::{ImportId, ImportKind, NameId};
 use tree_sitter::Node;
 
 pub(super) fn import_clauses<'t>(walk: &mut Walk<'t>, form: &'static ImportForm, node: Node<'t>) {
@@ -100,7 +100,7 @@ pub(super) fn import_clauses<'t>(walk: &mut Walk<'t>, form: &'static ImportForm,
 }
 
 /// Marks an import as type-only if one of the node's keywords does.
-pub(in crate::extract) fn mark_type_only<'t>(
+pub(crate) fn mark_type_only<'t>(
     input: &Input<'t>,
     facts: &mut Builder,
     import: ImportId,

@@ -1,14 +1,14 @@
 //! Imports of paths: trees with lists, aliases and wildcards, and single paths.
 
-use crate::extract::imports::record;
-use crate::extract::imports::record::ImportEntry;
-use crate::extract::walk::Input;
-use crate::extract::walk::Walk;
-use crate::extract::walk::children;
-use crate::extract::walk::names;
-use crate::extract::walk::texts;
-use crate::grammar::{ImportForm, PathWord, Selector};
-use crate::model::facts::{ImportKind, NameId};
+use crate::imports::record;
+use crate::imports::record::ImportEntry;
+use crate::walk::Input;
+use crate::walk::Walk;
+use crate::walk::children;
+use crate::walk::names;
+use crate::walk::texts;
+use cograph_grammar::{ImportForm, PathWord, Selector};
+use cograph_model::facts::{ImportKind, NameId};
 use tree_sitter::Node;
 
 pub(super) fn import_tree<'t>(

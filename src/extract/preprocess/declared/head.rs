@@ -1,10 +1,10 @@
 //! Head of a declaration: its leading words, classified.
 
-use crate::extract::preprocess::attributes::{Finder, Holds};
-use crate::extract::preprocess::tokens::Kind;
-use crate::extract::preprocess::{Edit, Use};
-use crate::grammar::WordLists;
-use crate::model::SiteKind;
+use crate::preprocess::attributes::{Finder, Holds};
+use crate::preprocess::tokens::Kind;
+use crate::preprocess::{Edit, Use};
+use cograph_grammar::WordLists;
+use cograph_model::SiteKind;
 use smallvec::SmallVec;
 
 /// Part of the head of a declaration.

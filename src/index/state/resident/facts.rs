@@ -1,16 +1,16 @@
 //! Facts of unchanged files: from memory, from the archive, or extracted again.
 
 use super::{Resident, ids};
-use crate::faults::{Fault, planted};
-use crate::index::Run;
-use crate::index::build::ingest;
-use crate::index::build::plan;
-use crate::index::build::workers::Workers;
-use crate::model::facts::FileFacts;
-use crate::model::graph::{FileId, FileRecord};
-use crate::model::{RepoPath, SkipReason};
-use crate::resolve::{Archive as _, Shared};
-use crate::source::WalkedFile;
+use crate::Run;
+use crate::build::ingest;
+use crate::build::plan;
+use crate::build::workers::Workers;
+use cograph_faults::{Fault, planted};
+use cograph_model::facts::FileFacts;
+use cograph_model::graph::{FileId, FileRecord};
+use cograph_model::{RepoPath, SkipReason};
+use cograph_resolve::{Archive as _, Shared};
+use cograph_source::WalkedFile;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::path::Path;
 use std::sync::Arc;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use rustc_hash::FxHashSet;
 
 use super::Resident;
-use crate::faults::{Fault, planted};
-use crate::index::build::full_build::known_file;
-use crate::index::facts_cache::archive::{self, RowContent};
-use crate::model::facts::FileFacts;
-use crate::model::graph::{FileId, FileResolution, Relation};
-use crate::resolve::{Asked, Resolved, Shared};
-use crate::store::KnownRows;
+use crate::build::full_build::known_file;
+use crate::facts_cache::archive::{self, RowContent};
+use cograph_faults::{Fault, planted};
+use cograph_model::facts::FileFacts;
+use cograph_model::graph::{FileId, FileResolution, Relation};
+use cograph_resolve::{Asked, Resolved, Shared};
+use cograph_store::KnownRows;
 
 /// Previous results in terms of current positions, and the new rows.
 #[derive(Default)]

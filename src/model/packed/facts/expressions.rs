@@ -1,8 +1,8 @@
 //! Encoding of expressions: a tag and operands.
 
 use super::{DeltaState, run};
-use crate::model::facts::{Expr, ExprId, NameId, Run, ScopeId};
-use crate::model::packed::Pass;
+use crate::facts::{Expr, ExprId, NameId, Run, ScopeId};
+use crate::packed::Pass;
 
 /// Encodes or decodes an expression.
 pub(super) fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut DeltaState) -> Option<Expr> {

@@ -2,23 +2,20 @@
 
 use super::gathered::EdgeCollector;
 use super::{CallGraph, End, Neighbours, Through, Upwards, certainty};
-use crate::model::facts::flags;
-use crate::model::{SiteKind, SymbolKind, Verdict};
-use crate::query::{Certainty, QueryError};
-use crate::store::{SiteRow, SiteTarget, SymbolKey};
+use crate::{Certainty, QueryError};
+use cograph_model::facts::flags;
+use cograph_model::{SiteKind, SymbolKind, Verdict};
+use cograph_store::{SiteRow, SiteTarget, SymbolKey};
 use rustc_hash::FxHashSet;
 
 impl CallGraph<'_, '_> {
     /// Returns the callees of a symbol.
-    pub(in crate::query) fn callees(&self, symbol: SymbolKey) -> Result<Neighbours, QueryError> {
+    pub(crate) fn callees(&self, symbol: SymbolKey) -> Result<Neighbours, QueryError> {
         self.callees_of(&[symbol])
     }
 
     /// Returns the callees of any of these symbols.
-    pub(in crate::query) fn callees_of(
-        &self,
-        symbols: &[SymbolKey],
-    ) -> Result<Neighbours, QueryError> {
+    pub(crate) fn callees_of(&self, symbols: &[SymbolKey]) -> Result<Neighbours, QueryError> {
         let mut gathered = EdgeCollector::default();
         let mut bodies = Vec::new();
         for &symbol in symbols {

@@ -3,8 +3,8 @@
 use super::gathered::EdgeCollector;
 use super::within::Group;
 use super::{CallGraph, enclosing};
-use crate::query::QueryError;
-use crate::store::SymbolKey;
+use crate::QueryError;
+use cograph_store::SymbolKey;
 use rustc_hash::FxHashSet;
 
 impl CallGraph<'_, '_> {

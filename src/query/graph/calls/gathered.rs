@@ -2,13 +2,13 @@
 //! certainty.
 
 use super::{Edge, End, Neighbours, Through};
-use crate::query::{Certainty, Counts};
-use crate::store::{KeyOrder, SiteKey, SiteRow, SiteTarget};
+use crate::{Certainty, Counts};
+use cograph_store::{KeyOrder, SiteKey, SiteRow, SiteTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 impl Counts {
     /// Counts one site.
-    pub(in crate::query) fn add(&mut self, certainty: Certainty) {
+    pub(crate) fn add(&mut self, certainty: Certainty) {
         match certainty {
             Certainty::Certain => self.certain += 1,
             Certainty::Likely => self.likely += 1,

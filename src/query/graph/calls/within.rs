@@ -3,25 +3,25 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::certainty;
-use crate::model::Step;
-use crate::query::graph::lookup::Lookup;
-use crate::query::{Certainty, QueryError};
-use crate::store::{SiteRow, SiteTarget, SymbolKey};
+use crate::graph::lookup::Lookup;
+use crate::{Certainty, QueryError};
+use cograph_model::Step;
+use cograph_store::{SiteRow, SiteTarget, SymbolKey};
 
 /// Group of symbols, with a memo of the candidate lists that have no other symbol.
-pub(in crate::query) struct Group<'g> {
+pub(crate) struct Group<'g> {
     symbols: &'g FxHashSet<SymbolKey>,
     is_within: FxHashMap<u32, bool>,
 }
 
 impl<'g> Group<'g> {
-    pub(in crate::query) fn new(symbols: &'g FxHashSet<SymbolKey>) -> Self {
+    pub(crate) fn new(symbols: &'g FxHashSet<SymbolKey>) -> Self {
         Self { symbols, is_within: FxHashMap::default() }
     }
 
     /// Returns the certainty of a site that leads to the group: one whose overloads are all in it
     /// is a certain use. Candidates for another reason may be incomplete.
-    pub(in crate::query) fn certainty(
+    pub(crate) fn certainty(
         &mut self,
         lookup: &Lookup<'_>,
         site: &SiteRow,

@@ -1,12 +1,12 @@
 //! Files that may have a name in their text, by the index of terms: a few of a large repository.
 
 use super::{Effort, is_read};
-use crate::model::words::{self, Term};
-use crate::query::QueryError;
-use crate::query::graph::having::{Having, having};
-use crate::query::graph::lookup::Lookup;
-use crate::query::grep::is_text;
-use crate::store::FileRow;
+use crate::QueryError;
+use crate::graph::having::{Having, having};
+use crate::graph::lookup::Lookup;
+use crate::grep::is_text;
+use cograph_model::words::{self, Term};
+use cograph_store::FileRow;
 
 /// Maximum size of all files without words that are read in addition to a list of uses, in bytes.
 const MAX_BYTES: u64 = 1 << 19;

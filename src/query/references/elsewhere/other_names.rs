@@ -2,10 +2,10 @@
 //! closing tags of elements, whose opening tags have the references.
 
 use super::parts::Lines;
-use crate::grammar;
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
-use crate::store::{FileRow, NameKey, SiteRow};
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_grammar as grammar;
+use cograph_store::{FileRow, NameKey, SiteRow};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;

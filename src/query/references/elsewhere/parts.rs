@@ -1,10 +1,10 @@
 //! Parts of a file: what is code, what is text, what was not understood.
 
 use super::{Place, is_read};
-use crate::model::{SkipReason, words};
-use crate::query::QueryError;
-use crate::query::graph::lookup::Lookup;
-use crate::store::FileRow;
+use crate::QueryError;
+use crate::graph::lookup::Lookup;
+use cograph_model::{SkipReason, words};
+use cograph_store::FileRow;
 use std::cell::OnceCell;
 use std::ops::Range;
 

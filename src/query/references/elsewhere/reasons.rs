@@ -1,12 +1,12 @@
 //! Why a symbol without callers may be called all the same: annotations, bases outside of the
 //! repository, the run time of its language.
 
-use crate::grammar;
-use crate::model::facts::flags;
-use crate::model::{RelationKind, SiteKind, Verdict};
-use crate::query::graph::lookup::Lookup;
-use crate::query::{QueryError, SymbolInfo};
-use crate::store::{SymbolKey, SymbolRow};
+use crate::graph::lookup::Lookup;
+use crate::{QueryError, SymbolInfo};
+use cograph_grammar as grammar;
+use cograph_model::facts::flags;
+use cograph_model::{RelationKind, SiteKind, Verdict};
+use cograph_store::{SymbolKey, SymbolRow};
 
 /// Maximum number of reasons of each kind.
 const MAX_REASONS: usize = 4;
@@ -81,7 +81,7 @@ fn decorators(
         }
         let targets = lookup.targets(&site)?;
         let outside = match site.target {
-            crate::store::SiteTarget::External(name) => Some(lookup.name(name)?),
+            cograph_store::SiteTarget::External(name) => Some(lookup.name(name)?),
             _ => None,
         };
         let name = match outside {
@@ -120,7 +120,7 @@ fn bases_outside(lookup: &Lookup<'_>, container: SymbolKey) -> Result<Vec<Reason
                 continue;
             }
             let base = match site.target {
-                crate::store::SiteTarget::External(name) => lookup.name(name)?,
+                cograph_store::SiteTarget::External(name) => lookup.name(name)?,
                 _ => lookup.name(site.name)?,
             };
             let reason = Reason::BaseOutside { base: base.to_string() };

@@ -1,8 +1,8 @@
 //! Package manifests: names of libraries, crate roots, renamed dependencies.
 
 use super::super::{Modules, normal};
-use crate::grammar::{Language, ModuleSystem};
-use crate::model::graph::FileId;
+use cograph_grammar::{Language, ModuleSystem};
+use cograph_model::graph::FileId;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
@@ -33,7 +33,7 @@ pub(super) fn read(modules: &Modules) -> Vec<Package> {
         modules.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
     files.sort_unstable();
     let names = modules.project_files.keys().map(|path| path.rsplit('/').next().unwrap_or(path));
-    for language in crate::grammar::of_project_files(names) {
+    for language in cograph_grammar::of_project_files(names) {
         if language.manifest.modules.system != ModuleSystem::CrateTree {
             continue;
         }

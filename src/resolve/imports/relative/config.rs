@@ -5,7 +5,7 @@ use super::super::normal;
 use super::package::Packages;
 use super::patterns::{Fit, Patterns};
 use super::{Found, folders_around};
-use crate::model::graph::FileId;
+use cograph_model::graph::FileId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 

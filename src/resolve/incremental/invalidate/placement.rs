@@ -1,12 +1,12 @@
 //! Effects of added, removed and moved files on module systems.
 
 use super::{Listing, Replaced, VisibleChange, language_by_name};
-use crate::grammar::{Language, ModuleSystem};
-use crate::model::graph::FileId;
-use crate::resolve::units::footprint::{Altered, Asked, Question};
-use crate::resolve::units::import_target::family;
-use crate::resolve::workspace::postings::Own;
-use crate::resolve::workspace::tables::Tables;
+use crate::units::footprint::{Altered, Asked, Question};
+use crate::units::import_target::family;
+use crate::workspace::postings::Own;
+use crate::workspace::tables::Tables;
+use cograph_grammar::{Language, ModuleSystem};
+use cograph_model::graph::FileId;
 use rustc_hash::FxHashSet;
 
 /// Effects of a change on import targets and on lookups of modules by name.

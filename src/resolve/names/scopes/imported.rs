@@ -1,15 +1,15 @@
 //! What the imports of one name in a scope mean together.
 
 use super::import_entity;
-use crate::model::facts::{ImportId, ImportKind};
-use crate::model::graph::FileId;
-use crate::resolve::Symbols;
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::names::bindings::Bound;
-use crate::resolve::names::visited::Visited;
-use crate::resolve::names::{namespaces, variants};
-use crate::resolve::units::import_target::{ImportTarget, Module};
+use crate::Symbols;
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::names::bindings::Bound;
+use crate::names::visited::Visited;
+use crate::names::{namespaces, variants};
+use crate::units::import_target::{ImportTarget, Module};
+use cograph_model::facts::{ImportId, ImportKind};
+use cograph_model::graph::FileId;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -49,7 +49,7 @@ pub(super) fn follow_import(db: &Db, found: Bound) -> Option<Entity> {
 /// Returns the first import of a name that has a meaning: imports of other kinds may share the
 /// name, and one of them may lead through another (`mod a; use a::a;`). The callables of all are
 /// overloads where a language has them.
-pub(in crate::resolve::names) fn import_entities(
+pub(in crate::names) fn import_entities(
     db: &Db,
     file: FileId,
     imports: &[ImportId],
@@ -82,7 +82,7 @@ pub(in crate::resolve::names) fn import_entities(
 }
 
 /// Returns the meanings of imports in alternatives, if each leads to symbols.
-pub(in crate::resolve::names) fn alternative_entities(
+pub(in crate::names) fn alternative_entities(
     db: &Db,
     file: FileId,
     imports: &[ImportId],
@@ -104,7 +104,7 @@ pub(in crate::resolve::names) fn alternative_entities(
 
 /// Returns the meaning of a name with several imports, last one first, and symbols in a scope that
 /// has one definition of it.
-pub(in crate::resolve::names) fn variant_entities(
+pub(in crate::names) fn variant_entities(
     db: &Db,
     file: FileId,
     imports: &[ImportId],
@@ -132,7 +132,7 @@ fn is_child(db: &Db, file: FileId, import: ImportId) -> bool {
 
 /// Returns what the files that an import may mean give: the symbols of all of them, of which a
 /// build has those of one.
-pub(in crate::resolve::names) fn one_of(
+pub(in crate::names) fn one_of(
     db: &Db,
     file: FileId,
     import: u32,
@@ -160,9 +160,6 @@ pub(in crate::resolve::names) fn one_of(
 }
 
 /// Imports in alternatives as successive ones.
-pub(in crate::resolve::names) fn last_first(
-    file: FileId,
-    imports: SmallVec<[ImportId; 2]>,
-) -> Bound {
+pub(in crate::names) fn last_first(file: FileId, imports: SmallVec<[ImportId; 2]>) -> Bound {
     Bound::Imports(file, imports.into_iter().rev().collect())
 }

@@ -2,20 +2,20 @@
 //! independent of the name, so the search is memoized, and a lookup costs one check of each module
 //! rather than of each import between them.
 
-use crate::grammar::ModuleSystem;
-use crate::model::SymbolKind;
-use crate::model::facts::{BindingKind, ScopeId, flags};
-use crate::model::graph::{FileId, SymbolRef};
-use crate::resolve::db::Db;
-use crate::resolve::db::ty::Entity;
-use crate::resolve::db::wildcards::{ScopePlace, Stop};
-use crate::resolve::names::assignments::NameUse;
-use crate::resolve::names::visited::{MAX_CHAIN, Visited};
-use crate::resolve::names::{bindings, namespaces, variants};
-use crate::resolve::units::footprint::FileSet;
-use crate::resolve::units::import_target::{ImportTarget, Module};
-use crate::resolve::units::unit::mark;
-use crate::resolve::{Name, Symbols};
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::db::wildcards::{ScopePlace, Stop};
+use crate::names::assignments::NameUse;
+use crate::names::visited::{MAX_CHAIN, Visited};
+use crate::names::{bindings, namespaces, variants};
+use crate::units::footprint::FileSet;
+use crate::units::import_target::{ImportTarget, Module};
+use crate::units::unit::mark;
+use crate::{Name, Symbols};
+use cograph_grammar::ModuleSystem;
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingKind, ScopeId, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 

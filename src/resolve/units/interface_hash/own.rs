@@ -1,7 +1,7 @@
 //! Computation of the interface hash: hashes the reached facts, with ids replaced by ranks among
 //! them.
 
-use crate::model::facts::{
+use cograph_model::facts::{
     Binding, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol,
 };
 use rustc_hash::FxHasher;

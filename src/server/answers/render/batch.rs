@@ -1,9 +1,9 @@
 //! Rendering of several questions of one call: one answer after the other within one budget, equal
 //! shares first, and what one leaves of its share goes to the others.
 
-use crate::query::QueryError;
-use crate::server::answers::budget::Page;
-use crate::server::answers::{Answer, failure};
+use crate::answers::budget::Page;
+use crate::answers::{Answer, failure};
+use cograph_query::QueryError;
 use serde_json::{Value, json};
 
 /// Bytes per token.
@@ -20,7 +20,7 @@ type Outcome = Result<Box<dyn Answer>, QueryError>;
 
 /// Answers each question. The error of one does not fail the others; that of a single question, and
 /// that of the store, fails the call.
-pub(in crate::server) fn each(
+pub(crate) fn each(
     tool: &'static str,
     asked: &[String],
     answer: impl Fn(&str) -> Result<Box<dyn Answer>, QueryError>,

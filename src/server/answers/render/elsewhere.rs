@@ -2,32 +2,32 @@
 //! use, such as uses as a value and occurrences of the name in text.
 
 use super::{Groups, Place, around, grouped, like_it, merged, name, path, place, plural};
-use crate::model::RepoPath;
-use crate::query::references::elsewhere::{self, Reason};
-use crate::query::{Elsewhere, SymbolInfo};
-use crate::server::answers::budget::Page;
-use crate::server::answers::reply;
-use crate::server::answers::{Answer, UnusedSymbol};
-use crate::server::base::escape::SafeLine;
+use crate::answers::budget::Page;
+use crate::answers::reply;
+use crate::answers::{Answer, UnusedSymbol};
+use crate::base::escape::SafeLine;
+use cograph_model::RepoPath;
+use cograph_query::references::elsewhere::{self, Reason};
+use cograph_query::{Elsewhere, SymbolInfo};
 use serde_json::Value;
 
 /// Divisor: share of the answer for lines with the name. More of them are rarely more evidence.
 const LINES_PART: usize = 8;
 
 /// Result without uses of a symbol, and other evidence of use.
-pub(in crate::server) struct Unused<A> {
+pub(crate) struct Unused<A> {
     /// Kind of the uses, in the plural.
-    pub(in crate::server) what: &'static str,
+    pub(crate) what: &'static str,
     /// Symbol.
-    pub(in crate::server) symbol: SymbolInfo,
+    pub(crate) symbol: SymbolInfo,
     /// Number of symbols that share the result.
-    pub(in crate::server) alike: usize,
+    pub(crate) alike: usize,
     /// Number of uses with an uncertain target.
-    pub(in crate::server) possible: u64,
+    pub(crate) possible: u64,
     /// Result.
-    pub(in crate::server) answer: A,
+    pub(crate) answer: A,
     /// Other evidence of use.
-    pub(in crate::server) elsewhere: Elsewhere,
+    pub(crate) elsewhere: Elsewhere,
 }
 
 impl<A: Answer> Answer for Unused<A> {
@@ -163,13 +163,13 @@ impl<A: Answer> Answer for Unused<A> {
 }
 
 /// Result with uses of a symbol, and what their list leaves out.
-pub(in crate::server) struct Accounted<A> {
+pub(crate) struct Accounted<A> {
     /// Result.
-    pub(in crate::server) answer: A,
+    pub(crate) answer: A,
     /// Number of references of kinds that it does not list.
-    pub(in crate::server) other_uses: u64,
+    pub(crate) other_uses: u64,
     /// What it leaves out.
-    pub(in crate::server) elsewhere: Elsewhere,
+    pub(crate) elsewhere: Elsewhere,
 }
 
 impl<A: Answer> Answer for Accounted<A> {
@@ -216,7 +216,7 @@ fn is_accounted(elsewhere: &Elsewhere) -> bool {
 }
 
 /// Result as JSON, with what it leaves out, in words too.
-pub(in crate::server) fn json_of(answer: Value, elsewhere: &Elsewhere, other_uses: u64) -> Value {
+pub(crate) fn json_of(answer: Value, elsewhere: &Elsewhere, other_uses: u64) -> Value {
     let mut reply = reply::unused(answer, elsewhere);
     let reasons = elsewhere.reasons.iter().map(reason);
     let words: Vec<String> = reasons.chain([left_out(elsewhere, other_uses)]).collect();
@@ -225,7 +225,7 @@ pub(in crate::server) fn json_of(answer: Value, elsewhere: &Elsewhere, other_use
 }
 
 /// One line that says which lines with the name a list leaves out.
-pub(in crate::server) fn left_out(elsewhere: &Elsewhere, other_uses: u64) -> String {
+pub(crate) fn left_out(elsewhere: &Elsewhere, other_uses: u64) -> String {
     let mut said = Vec::new();
     if other_uses > 0 {
         said.push(format!("{other_uses} of other kinds"));

@@ -1,32 +1,32 @@
 //! Entries grouped by a heading, usually a path, which is written once.
 
-use crate::server::answers::budget::Page;
+use crate::answers::budget::Page;
 use std::collections::HashMap;
 
 /// Site before it is grouped.
-pub(in crate::server) struct Place {
+pub(crate) struct Place {
     /// Heading, usually the path.
-    pub(in crate::server) heading: String,
+    pub(crate) heading: String,
     /// What holds of it, in words; empty for nothing.
-    pub(in crate::server) mark: String,
+    pub(crate) mark: String,
     /// Symbol around it.
-    pub(in crate::server) who: String,
+    pub(crate) who: String,
     /// Line.
-    pub(in crate::server) line: u32,
+    pub(crate) line: u32,
 }
 
 /// Entry below a heading.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::server) struct Entry {
+pub(crate) struct Entry {
     /// Heading, usually the path.
-    pub(in crate::server) heading: String,
+    pub(crate) heading: String,
     /// What holds of it, in words, as they stand before the entries of which it holds; empty for
     /// nothing.
-    pub(in crate::server) mark: String,
+    pub(crate) mark: String,
     /// Text.
-    pub(in crate::server) text: String,
+    pub(crate) text: String,
     /// Number of sites.
-    pub(in crate::server) sites: usize,
+    pub(crate) sites: usize,
 }
 
 impl From<(String, String)> for Entry {
@@ -60,7 +60,7 @@ impl Layout {
 type Group = (String, Vec<(String, Vec<String>)>);
 
 /// Entries grouped by a heading in order of first appearance, as many as fit.
-pub(in crate::server) struct Groups {
+pub(crate) struct Groups {
     order: Vec<Group>,
     positions: HashMap<String, usize>,
     /// Whether only neighbours are grouped, so that the entries keep their order.
@@ -75,32 +75,32 @@ impl Groups {
     }
 
     /// One line per group: `heading: a, b`, then the entries of each mark: `; mark c, d`.
-    pub(in crate::server) fn inline(room: usize) -> Self {
+    pub(crate) fn inline(room: usize) -> Self {
         Self::new(room, Layout::Inline)
     }
 
     /// One line per group of line numbers: `path:12,34`.
-    pub(in crate::server) fn lines(room: usize) -> Self {
+    pub(crate) fn lines(room: usize) -> Self {
         Self::new(room, Layout::Lines)
     }
 
     /// One line per entry, which begins with its line number, below its path.
-    pub(in crate::server) fn stacked(room: usize) -> Self {
+    pub(crate) fn stacked(room: usize) -> Self {
         Self::new(room, Layout::Stacked)
     }
 
     /// One line per entry, in the order of the entries: each run with the same heading has one.
-    pub(in crate::server) fn ranked(room: usize) -> Self {
+    pub(crate) fn ranked(room: usize) -> Self {
         Self { is_ordered: true, ..Self::stacked(room) }
     }
 
     /// Adds an entry if it fits.
-    pub(in crate::server) fn add(&mut self, heading: &str, entry: &str) -> bool {
+    pub(crate) fn add(&mut self, heading: &str, entry: &str) -> bool {
         self.add_marked(heading, "", entry)
     }
 
     /// Adds an entry of which the words of a mark hold, if it fits.
-    pub(in crate::server) fn add_marked(&mut self, heading: &str, mark: &str, entry: &str) -> bool {
+    pub(crate) fn add_marked(&mut self, heading: &str, mark: &str, entry: &str) -> bool {
         let known = self.positions.get(heading).copied();
         let is_marked = known.is_some_and(|at| self.order[at].1.iter().any(|(of, _)| of == mark));
         let cost = entry.len()
@@ -130,14 +130,14 @@ impl Groups {
     }
 
     /// Adds entries as long as they fit. Returns their number, and the number of their sites.
-    pub(in crate::server) fn fill(&mut self, entries: &[Entry]) -> (usize, usize) {
+    pub(crate) fn fill(&mut self, entries: &[Entry]) -> (usize, usize) {
         let fit = |entry: &&Entry| self.add_marked(&entry.heading, &entry.mark, &entry.text);
         let fitting = entries.iter().take_while(fit);
         fitting.fold((0, 0), |(count, sites), entry| (count + 1, sites + entry.sites))
     }
 
     /// Number of bytes of all groups.
-    pub(in crate::server) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         let separator = self.layout.separator().len();
         let of_group = |(heading, marked): &Group| {
             let of_mark = |(mark, entries): &(String, Vec<String>)| {
@@ -150,13 +150,13 @@ impl Groups {
     }
 
     /// Lines of the groups.
-    pub(in crate::server) fn texts(self) -> impl Iterator<Item = String> {
+    pub(crate) fn texts(self) -> impl Iterator<Item = String> {
         let layout = self.layout;
         self.order.into_iter().map(move |(heading, marked)| text(layout, &heading, &marked))
     }
 
     /// Writes the groups, all of which fit.
-    pub(in crate::server) fn write(self, page: &mut Page) {
+    pub(crate) fn write(self, page: &mut Page) {
         for text in self.texts() {
             page.add(&text);
         }
@@ -184,7 +184,7 @@ fn text(layout: Layout, heading: &str, marked: &[(String, Vec<String>)]) -> Stri
 
 /// Merges runs of sites with the same heading, mark and name into one entry, `name:12,34`. Sites of
 /// other marks in between, as where a line reads and writes, do not end a run.
-pub(in crate::server) fn merged(places: impl IntoIterator<Item = Place>) -> Vec<Entry> {
+pub(crate) fn merged(places: impl IntoIterator<Item = Place>) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     // The last entry of each mark below the present heading, and its name.
     let mut last: Vec<(usize, String)> = Vec::new();
@@ -211,7 +211,7 @@ pub(in crate::server) fn merged(places: impl IntoIterator<Item = Place>) -> Vec<
 }
 
 /// Adds entries with their headings, as many as fit, and returns their number.
-pub(in crate::server) fn grouped<E: Into<Entry>>(
+pub(crate) fn grouped<E: Into<Entry>>(
     page: &mut Page,
     mut groups: Groups,
     entries: impl IntoIterator<Item = E>,

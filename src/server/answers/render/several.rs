@@ -3,10 +3,10 @@
 
 use super::elsewhere::{json_of, left_out};
 use super::{Groups, RAISE, name, path, plural};
-use crate::query::{Elsewhere, Meanings, QueryError, SymbolInfo};
-use crate::server::answers::budget::Page;
-use crate::server::answers::{Answer, UnusedSymbol};
-use crate::server::base::escape::SafeLine;
+use crate::answers::budget::Page;
+use crate::answers::{Answer, UnusedSymbol};
+use crate::base::escape::SafeLine;
+use cograph_query::{Elsewhere, Meanings, QueryError, SymbolInfo};
 use serde_json::{Value, json};
 
 /// Space below which a part consists of its first line only, in bytes.
@@ -21,7 +21,7 @@ const SAME: &str = "as listed above";
 const TOKEN: usize = 4;
 
 /// Parts, and the remaining meanings.
-pub(in crate::server) struct Several {
+pub(crate) struct Several {
     name: String,
     parts: Vec<Box<dyn Answer>>,
     others: Vec<SymbolInfo>,
@@ -30,7 +30,7 @@ pub(in crate::server) struct Several {
 }
 
 /// Joins the results of all meanings of a name; a single one stays as it is.
-pub(in crate::server) fn about<T>(
+pub(crate) fn about<T>(
     name: &str,
     meanings: Meanings<T>,
     beside: Option<Elsewhere>,

@@ -1,25 +1,25 @@
 //! Source lines of a few sites: each next to its site, or all behind a list.
 
 use super::{CONTENT, Groups, Place, SOURCE_LINE, merged, path};
-use crate::model::RepoPath;
-use crate::query::{self, QueryError, ReadFile, SiteInfo};
-use crate::server::answers::budget::Page;
-use crate::server::base::escape::source_line;
-use crate::store::Snapshot;
+use crate::answers::budget::Page;
+use crate::base::escape::source_line;
+use cograph_model::RepoPath;
+use cograph_query::{self as query, QueryError, ReadFile, SiteInfo};
+use cograph_store::Snapshot;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of lines in text.
-pub(in crate::server) const FEW: usize = 6;
+pub(crate) const FEW: usize = 6;
 /// The same in JSON, which is complete.
-pub(in crate::server) const MANY: usize = 5_000;
+pub(crate) const MANY: usize = 5_000;
 
 /// Source lines by path and number.
 #[derive(Clone, Default, Debug)]
-pub(in crate::server) struct Sources(BTreeMap<(RepoPath, u32), String>);
+pub(crate) struct Sources(BTreeMap<(RepoPath, u32), String>);
 
 impl Sources {
     /// Reads the lines of these sites; none if there are more than `most`.
-    pub(in crate::server) fn of<'s>(
+    pub(crate) fn of<'s>(
         snapshot: &Snapshot,
         files: &dyn ReadFile,
         sites: impl Iterator<Item = &'s SiteInfo>,
@@ -37,7 +37,7 @@ impl Sources {
 
     /// Text of a list of sites with their source lines: `path: who:12| source`, or the lines below
     /// the sites of a path that has several. None if a site has no source line.
-    pub(in crate::server) fn list<'s>(
+    pub(crate) fn list<'s>(
         &self,
         sites: impl Iterator<Item = (&'s SiteInfo, Place)>,
     ) -> Option<String> {
@@ -69,7 +69,7 @@ impl Sources {
     }
 
     /// Adds the lines, if there is room for all of them.
-    pub(in crate::server) fn add(&self, page: &mut Page) {
+    pub(crate) fn add(&self, page: &mut Page) {
         let mut groups = Groups::stacked(page.room());
         let fits = self.0.iter().all(|((file, line), text)| {
             let line = format!("{line}| {}", source_line(text, SOURCE_LINE));
@@ -82,7 +82,7 @@ impl Sources {
     }
 
     /// Source line of a site.
-    pub(in crate::server) fn text(&self, site: &SiteInfo) -> Option<&str> {
+    pub(crate) fn text(&self, site: &SiteInfo) -> Option<&str> {
         self.0.get(&(site.path.clone(), site.at.line)).map(String::as_str)
     }
 }

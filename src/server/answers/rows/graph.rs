@@ -1,7 +1,7 @@
 //! Rows of answers about the graph: references, traces, and further evidence of use.
 
 use super::{Row, Site, around, list, more, named, number, own_name, place, text};
-use crate::server::answers::render::TOP;
+use crate::answers::render::TOP;
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 

@@ -5,24 +5,24 @@ use serde_json::Value;
 
 /// Members of a broken message.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(in crate::server) struct Remains {
+pub(crate) struct Remains {
     /// The id, unchecked.
     pub(super) raw_id: Option<Value>,
     /// A method: a request or a notification.
-    pub(in crate::server) has_method: bool,
+    pub(crate) has_method: bool,
     /// Members that only JSON-RPC messages and responses have: the line is no other output.
     has_frame: bool,
 }
 
 impl Remains {
     /// True for the rest of a response.
-    pub(in crate::server) fn is_response(&self) -> bool {
+    pub(crate) fn is_response(&self) -> bool {
         self.has_frame && !self.has_method
     }
 }
 
 /// Looks for the members at the top level of an object. None if the line does not begin as one.
-pub(in crate::server) fn remains(line: &[u8]) -> Option<Remains> {
+pub(crate) fn remains(line: &[u8]) -> Option<Remains> {
     let mut rest = line.trim_ascii_start().strip_prefix(b"{")?;
     let (mut found, mut depth) = (Remains::default(), 1usize);
     while let [byte, behind @ ..] = rest {

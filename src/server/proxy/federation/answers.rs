@@ -3,9 +3,9 @@
 
 use super::registry::{Name, Serving, View};
 use super::{described, outcome};
-use crate::server::base::escape;
-use crate::server::proxy::runtime_proxy;
-use crate::server::tools::{Marks, Outcome, Reply};
+use crate::base::escape;
+use crate::proxy::runtime_proxy;
+use crate::tools::{Marks, Outcome, Reply};
 use serde_json::{Value, json};
 use std::sync::Arc;
 

@@ -9,9 +9,9 @@
 mod table;
 
 use super::tools::{self, BETWEEN, ForeignTool};
-use crate::model::cancel::CancelToken;
-use crate::server::base::escape::SafeLine;
-use crate::server::proxy::upstream::{Caller, Listing, Target, UpstreamError, UpstreamQuestion};
+use crate::base::escape::SafeLine;
+use crate::proxy::upstream::{Caller, Listing, Target, UpstreamError, UpstreamQuestion};
+use cograph_model::cancel::CancelToken;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -21,9 +21,9 @@ use std::time::{Duration, Instant};
 use table::{Registration, Table};
 
 /// Maximum number of upstreams.
-pub(in crate::server) const MAX_UPSTREAMS: usize = 16;
+pub(crate) const MAX_UPSTREAMS: usize = 16;
 /// Maximum number of tools of all upstreams together.
-pub(in crate::server) const MAX_TOOLS: usize = 256;
+pub(crate) const MAX_TOOLS: usize = 256;
 /// Maximum length of an upstream's name.
 const NAME: usize = 24;
 /// Initial reconnect delay; doubles with every failure up to the maximum.
@@ -445,7 +445,7 @@ impl Inner {
     ) -> Result<Option<Arc<Serving>>, RegistryError> {
         let listing =
             peer.list(&self.stop).map_err(|error| RegistryError::Upstream(error.to_string()))?;
-        let is_own_kind = peer.title().as_deref() == Some(env!("CARGO_PKG_NAME"));
+        let is_own_kind = peer.title().as_deref() == Some(cograph_version::NAME);
         // Tools of another cograph are not listed: they are called through the tools of this one.
         let checked = if is_own_kind {
             tools::Checked::default()

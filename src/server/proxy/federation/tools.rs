@@ -1,8 +1,8 @@
 //! Validates the tools that an upstream lists: client-safe names, escaped text, bounded sizes.
 //! Rejected tools are reported.
 
-use crate::server::base::escape;
-use crate::server::proxy::upstream::Listing;
+use crate::base::escape;
+use crate::proxy::upstream::Listing;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 pub(super) const BETWEEN: &str = "__";
 /// Maximum length of a tool name. Clients prepend `mcp__cograph__`, and models accept at most 64
 /// characters.
-pub(in crate::server) const NAME: usize = 50;
+pub(crate) const NAME: usize = 50;
 /// Maximum length of a description, in bytes.
-pub(in crate::server) const DESCRIPTION: usize = 1024;
+pub(crate) const DESCRIPTION: usize = 1024;
 /// Maximum size of an input schema, in bytes.
-pub(in crate::server) const SCHEMA: usize = 8 << 10;
+pub(crate) const SCHEMA: usize = 8 << 10;
 /// Number of rejected tools that are named; the others are only counted.
 const NAMED: usize = 5;
 

@@ -9,8 +9,8 @@ use super::{
     CLOSE_TIMEOUT, Caller, Expected, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError,
     UpstreamQuestion, handshake, result,
 };
-use crate::faults::{Fault, planted};
-use crate::model::cancel::CancelToken;
+use cograph_faults::{Fault, planted};
+use cograph_model::cancel::CancelToken;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::Value;
 use std::hash::{BuildHasher, RandomState};
@@ -28,7 +28,7 @@ const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 type Prepare = Box<dyn Fn() -> Result<(), String> + Send + Sync>;
 
 /// Upstream server.
-pub(in crate::server) struct Upstream(Arc<Inner>);
+pub(crate) struct Upstream(Arc<Inner>);
 
 struct Inner {
     target: Target,
@@ -62,7 +62,7 @@ enum Link {
 impl Upstream {
     /// Creates an unconnected upstream. `prepare` runs before every attempt, on the attempt's
     /// thread.
-    pub(in crate::server) fn new(
+    pub(crate) fn new(
         target: Target,
         expected: Expected,
         owner: Arc<dyn Owner>,
@@ -87,7 +87,7 @@ impl Upstream {
     }
 
     /// Sends a call of a tool and waits for its result.
-    pub(in crate::server) fn call(
+    pub(crate) fn call(
         &self,
         question: &UpstreamQuestion,
         caller: &dyn Caller,
@@ -134,10 +134,7 @@ impl Upstream {
     }
 
     /// Lists the peer's tools, page by page, with the reason if the list is incomplete.
-    pub(in crate::server) fn list_tools(
-        &self,
-        cancel: &CancelToken,
-    ) -> Result<Listing, UpstreamError> {
+    pub(crate) fn list_tools(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError> {
         let connection = self.attach(cancel)?;
         let target = || self.0.target.to_string();
         listing::list(BOUNDS, |question, until| connection.request(question, None, until)).map_err(
@@ -161,12 +158,12 @@ impl Upstream {
     }
 
     /// Checks that the peer answers, with a single connection attempt.
-    pub(in crate::server) fn answers(&self, cancel: &CancelToken) -> Result<(), UpstreamError> {
+    pub(crate) fn answers(&self, cancel: &CancelToken) -> Result<(), UpstreamError> {
         self.attach_for(cancel, Duration::ZERO).map(drop)
     }
 
     /// Sends a notification, if connected.
-    pub(in crate::server) fn notify(&self, method: &str, params: Value) {
+    pub(crate) fn notify(&self, method: &str, params: Value) {
         let connection = match &self.0.lock().link {
             Link::Up(connection) => Some(Arc::clone(connection)),
             Link::Down { .. } | Link::Attaching | Link::Closed => None,
@@ -177,7 +174,7 @@ impl Upstream {
     }
 
     /// Closes the connection gracefully. Requests in flight fail. Idempotent.
-    pub(in crate::server) fn close(&self) {
+    pub(crate) fn close(&self) {
         let before = std::mem::replace(&mut self.0.lock().link, Link::Closed);
         self.0.changed.notify_all();
         if let Link::Up(connection) = before {
@@ -187,7 +184,7 @@ impl Upstream {
     }
 
     /// Server name from the handshake; none while disconnected.
-    pub(in crate::server) fn peer_name(&self) -> Option<String> {
+    pub(crate) fn peer_name(&self) -> Option<String> {
         match &self.0.lock().link {
             Link::Up(connection) => connection.peer_name(),
             Link::Down { .. } | Link::Attaching | Link::Closed => None,

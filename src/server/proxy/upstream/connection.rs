@@ -5,19 +5,17 @@ mod broken;
 
 use super::wire::Wire;
 use super::{Caller, Owner, UpstreamQuestion};
-use crate::config::process::ChildProcess;
-use crate::faults::{self, Fault, planted};
-use crate::server::base::escape::SafeLine;
-use crate::server::jsonrpc::framing::Piece;
-use crate::server::jsonrpc::message::{
-    self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError,
-};
-use crate::server::jsonrpc::requests;
-use crate::server::protocol::{CAPABILITIES_KEY, PEER_KEY, STATELESS, VERSION_KEY};
-use crate::server::tools::Outcome;
-use crate::server::transport::reader::Input;
-use crate::server::transport::writer::Output;
-use crate::server::transport::{reader, writer};
+use crate::base::escape::SafeLine;
+use crate::jsonrpc::framing::Piece;
+use crate::jsonrpc::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
+use crate::jsonrpc::requests;
+use crate::protocol::{CAPABILITIES_KEY, PEER_KEY, STATELESS, VERSION_KEY};
+use crate::tools::Outcome;
+use crate::transport::reader::Input;
+use crate::transport::writer::Output;
+use crate::transport::{reader, writer};
+use cograph_config::process::ChildProcess;
+use cograph_faults::{self as faults, Fault, planted};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -27,23 +25,23 @@ use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// Maximum length of a line from a peer, in bytes.
-pub(in crate::server) const LINE: usize = 8 << 20;
+pub(crate) const LINE: usize = 8 << 20;
 /// Maximum size of the output queue, in bytes. A peer that does not read its responses is
 /// disconnected.
-pub(in crate::server) const WAITING: usize = 16 << 20;
+pub(crate) const WAITING: usize = 16 << 20;
 /// Keep-alive interval: a silent peer gets a ping, and is disconnected after a second interval.
-pub(in crate::server) const KEEP_ALIVE: Duration = Duration::from_secs(10);
+pub(crate) const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Number of invalid lines after which a connection is closed.
-pub(in crate::server) const MAX_INVALID_LINES: usize = 100;
+pub(crate) const MAX_INVALID_LINES: usize = 100;
 /// Maximum length of the peer's text in an error, in bytes.
-pub(in crate::server) const QUOTED: usize = 300;
+pub(crate) const QUOTED: usize = 300;
 /// Error for a peer that does not read (backpressure limit reached).
 const OUTPUT_FULL: &str = "it does not read its input: 16 MB are queued";
 /// Error for a result that no value can hold.
 const UNREADABLE: &str =
     "the answer cannot be read: it is nested too deeply or holds text that is not Unicode";
 /// Maximum length of a JSON-RPC error message, in bytes.
-pub(in crate::server) const MESSAGE: usize = 4 << 10;
+pub(crate) const MESSAGE: usize = 4 << 10;
 
 /// JSON-RPC connection. See the module.
 pub(super) struct Connection {
@@ -480,7 +478,7 @@ fn wait(
 
 /// Request metadata (`_meta`) of the stateless protocol.
 fn stateless() -> Value {
-    let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
+    let us = json!({"name": cograph_version::NAME, "version": faults::version()});
     json!({VERSION_KEY: STATELESS, CAPABILITIES_KEY: {}, "io.modelcontextprotocol/clientInfo": us})
 }
 

@@ -3,8 +3,8 @@
 
 use super::connection::{Connection, NoResult, quoted};
 use super::{Expected, UpstreamQuestion, VERSION};
-use crate::faults;
-use crate::server::protocol::{PEER_KEY, SERVER_KEY, STATELESS};
+use crate::protocol::{PEER_KEY, SERVER_KEY, STATELESS};
+use cograph_faults as faults;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -16,7 +16,7 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
     let until = Instant::now() + expected.patience();
     let capabilities =
         json!({"roots": {"listChanged": true}, "experimental": connection.owner.experimental()});
-    let us = json!({"name": env!("CARGO_PKG_NAME"), "version": faults::version()});
+    let us = json!({"name": cograph_version::NAME, "version": faults::version()});
     let params =
         json!({"protocolVersion": VERSION, "capabilities": capabilities, "clientInfo": us});
     let question = UpstreamQuestion { method: "initialize", params, only_reads: true };
@@ -44,9 +44,9 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
         false,
     );
     let of = |name: &str| result["serverInfo"][name].as_str().unwrap_or_default();
-    if expected != Expected::Anyone && of("name") != env!("CARGO_PKG_NAME") {
+    if expected != Expected::Anyone && of("name") != cograph_version::NAME {
         return Err((
-            format!("it is `{}`, not {}", quoted(of("name")), env!("CARGO_PKG_NAME")),
+            format!("it is `{}`, not {}", quoted(of("name")), cograph_version::NAME),
             true,
         ));
     }
@@ -58,7 +58,9 @@ pub(super) fn shake_hands(connection: &Connection, expected: Expected) -> Result
         );
         return Err((why, true));
     }
-    if expected == Expected::SameBuild && result["_meta"][PEER_KEY]["build"] != faults::build() {
+    if expected == Expected::SameBuild
+        && result["_meta"][PEER_KEY]["build"] != faults::build(cograph_version::BUILD)
+    {
         return Err((
             format!(
                 "it is another build of version {}: end it and start it again",
@@ -100,7 +102,7 @@ fn discover(connection: &Connection, until: Instant) -> Result<bool, Refusal> {
     // A peer with this name would have accepted `initialize`: an impostor must not be queried as
     // cograph.
     let name =
-        name.filter(|name| *name != env!("CARGO_PKG_NAME")).map(|name| quoted(name).to_string());
+        name.filter(|name| *name != cograph_version::NAME).map(|name| quoted(name).to_string());
     connection.introduce(name, true);
     if found["capabilities"]["tools"]["listChanged"] == Value::Bool(true) {
         connection.listen_for_changes();

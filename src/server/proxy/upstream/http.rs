@@ -4,12 +4,12 @@
 
 use super::connection::LINE;
 use super::wire::{NoWire, Wire, wire_of};
-use crate::server::jsonrpc::framing::{Piece, Splitter};
-use crate::server::jsonrpc::message::{self, Message, RequestId, RpcError};
-use crate::server::jsonrpc::requests;
-use crate::server::protocol;
-use crate::server::runtime::BearerToken;
-use crate::server::transport::write_all;
+use crate::jsonrpc::framing::{Piece, Splitter};
+use crate::jsonrpc::message::{self, Message, RequestId, RpcError};
+use crate::jsonrpc::requests;
+use crate::protocol;
+use crate::runtime::BearerToken;
+use crate::transport::write_all;
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -30,7 +30,7 @@ use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::oneshot;
 
 /// Capacity of the input queue, in lines.
-pub(in crate::server) const WAITING: usize = 4;
+pub(crate) const WAITING: usize = 4;
 /// Protocol version and the header that carries it.
 const VERSION: (&str, &str) = ("mcp-protocol-version", super::VERSION);
 const SESSION: &str = "mcp-session-id";

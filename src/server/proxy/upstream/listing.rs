@@ -8,22 +8,22 @@ use std::time::{Duration, Instant};
 
 /// Limits of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::server) struct Bounds {
+pub(crate) struct Bounds {
     /// Maximum number of pages.
-    pub(in crate::server) pages: usize,
+    pub(crate) pages: usize,
     /// Maximum number of entries.
-    pub(in crate::server) items: usize,
+    pub(crate) items: usize,
     /// Maximum memory of the entries, in bytes.
-    pub(in crate::server) bytes: usize,
+    pub(crate) bytes: usize,
     /// Timeout of the whole list.
-    pub(in crate::server) time: Duration,
+    pub(crate) time: Duration,
 }
 
 /// Limits of every list of a peer.
-pub(in crate::server) const BOUNDS: Bounds =
+pub(crate) const BOUNDS: Bounds =
     Bounds { pages: 100, items: 10_000, bytes: 16 << 20, time: Duration::from_secs(10) };
 /// Maximum length of a cursor, in bytes: all cursors are kept in order to detect a cycle.
-pub(in crate::server) const CURSOR: usize = 4 << 10;
+pub(crate) const CURSOR: usize = 4 << 10;
 
 /// Method of the requests.
 pub(super) const METHOD: &str = "tools/list";

@@ -2,10 +2,10 @@
 
 use super::wire::{NoWire, Wire, wire_of};
 use super::{Expected, Owner, http};
-use crate::config::process::{EndPatience, Started};
-use crate::faults;
-use crate::server::runtime::BearerToken;
-use crate::server::transport::Stream;
+use crate::runtime::BearerToken;
+use crate::transport::Stream;
+use cograph_config::process::{EndPatience, Started};
+use cograph_faults as faults;
 use hyper::Uri;
 use std::fmt;
 use std::io;
@@ -83,7 +83,7 @@ impl Target {
     }
 
     /// Requirement on the peer: the same build on this machine, any build elsewhere.
-    pub(in crate::server) fn expected(&self) -> Expected {
+    pub(crate) fn expected(&self) -> Expected {
         match self {
             Self::Socket(_) => Expected::SameBuild,
             Self::Http { .. } => Expected::SameProgram,

@@ -1,7 +1,7 @@
 //! Open transport before the handshake: two byte streams, or the reason for a failure.
 
-use crate::config::process::ChildProcess;
-use crate::server::transport::Stream;
+use crate::transport::Stream;
+use cograph_config::process::ChildProcess;
 use std::io;
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;

@@ -10,17 +10,17 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 /// Budget of all connections and bodies, in bytes.
-pub(in crate::server) const BUDGET: usize = 64 << 20;
+pub(crate) const BUDGET: usize = 64 << 20;
 /// Share of a connection for its lifetime, in bytes: read and write buffers.
-pub(in crate::server) const CONNECTION: usize = 64 << 10;
+pub(crate) const CONNECTION: usize = 64 << 10;
 /// Maximum size of each of a connection's two buffers, and thereby of a request's head, in bytes.
-pub(in crate::server) const BUFFER: usize = CONNECTION / 2;
+pub(crate) const BUFFER: usize = CONNECTION / 2;
 /// Maximum length of a body outside of a session, in bytes.
-pub(in crate::server) const BEFORE_SESSION: usize = 1 << 20;
+pub(crate) const BEFORE_SESSION: usize = 1 << 20;
 
 /// Length up to which an oversized body is read and discarded, in bytes: closing a connection with
 /// unread data would discard the error response.
-pub(in crate::server) const DROPPED: usize = 16 << 20;
+pub(crate) const DROPPED: usize = 16 << 20;
 
 /// Memory budget. Clones share it.
 #[derive(Clone)]

@@ -1,11 +1,11 @@
 //! Multiplexes HTTP requests over the stream of one session. Routes the session's output: responses
 //! by id, progress by token, server-initiated messages to any open stream.
 
-use crate::server::jsonrpc::framing::{Piece, Splitter};
-use crate::server::jsonrpc::message::{self, Message};
-use crate::server::protocol;
-use crate::server::runtime::sessions::Sessions;
-use crate::server::transport::write_all;
+use crate::jsonrpc::framing::{Piece, Splitter};
+use crate::jsonrpc::message::{self, Message};
+use crate::protocol;
+use crate::runtime::sessions::Sessions;
+use crate::transport::write_all;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// Capacity of a request's queue, in messages; further notifications are dropped.
-pub(in crate::server) const WAITING: usize = 256;
+pub(crate) const WAITING: usize = 256;
 /// Capacity of the queue to the session, in messages.
 const SENDING: usize = 16;
 

@@ -39,12 +39,12 @@ impl BearerToken {
     }
 
     /// Value of the `Authorization` header.
-    pub(in crate::server) fn header(&self) -> String {
+    pub(crate) fn header(&self) -> String {
         format!("Bearer {}", self.0)
     }
 
     /// Generates a token; also returns its text for the token file.
-    pub(in crate::server::runtime) fn random() -> io::Result<(Self, String)> {
+    pub(in crate::runtime) fn random() -> io::Result<(Self, String)> {
         let text = random_name()?;
         Ok((Self(text.clone()), text))
     }
@@ -62,14 +62,14 @@ impl fmt::Debug for BearerToken {
 }
 
 /// Access rules of one address.
-pub(in crate::server::runtime) struct Guard {
+pub(in crate::runtime) struct Guard {
     is_local: bool,
     token: BearerToken,
 }
 
 impl Guard {
     /// Rules for this address and token.
-    pub(in crate::server::runtime) fn new(address: SocketAddr, token: BearerToken) -> Self {
+    pub(in crate::runtime) fn new(address: SocketAddr, token: BearerToken) -> Self {
         Self { is_local: address.ip().is_loopback(), token }
     }
 

@@ -10,9 +10,9 @@ use tokio::sync::oneshot::{Receiver, Sender, channel};
 use tokio::time::timeout;
 
 /// Maximum number of connections that have not shown the token.
-pub(in crate::server) const MAX: usize = 64;
+pub(crate) const MAX: usize = 64;
 /// Time in which a connection has to show it.
-pub(in crate::server) const TIME: Duration = Duration::from_secs(5);
+pub(crate) const TIME: Duration = Duration::from_secs(5);
 
 /// The connections, oldest first. Clones share them.
 #[derive(Clone, Default)]

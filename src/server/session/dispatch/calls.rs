@@ -3,18 +3,18 @@
 
 use super::link::{Link, Times, spawn};
 use super::{Dispatcher, Work};
-use crate::faults::{self, Fault, planted};
-use crate::model::cancel::CancelToken;
-use crate::server::jsonrpc::admission::{Class, Verdict};
-use crate::server::jsonrpc::requests::{self, Ticket};
-use crate::server::protocol::{self, Era, Purpose};
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::Tool;
-use crate::server::workspace::metrics::{CallState, ServerState, memory};
-use crate::server::{
+use crate::jsonrpc::admission::{Class, Verdict};
+use crate::jsonrpc::requests::{self, Ticket};
+use crate::protocol::{self, Era, Purpose};
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::Tool;
+use crate::workspace::metrics::{CallState, ServerState, memory};
+use crate::{
     tools::{Outcome, Reply},
     workspace::metrics::ProgressReport,
 };
+use cograph_faults::{self as faults, Fault, planted};
+use cograph_model::cancel::CancelToken;
 use serde_json::{Value, json};
 use std::cell::Cell;
 use std::cmp::Reverse;

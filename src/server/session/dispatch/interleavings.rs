@@ -3,12 +3,12 @@
 //! cancelled one, and no permit leaked.
 
 use super::*;
-use crate::server::jsonrpc::admission::LaneState;
-use crate::server::jsonrpc::message::RequestId;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::Tool;
-use crate::server::transport::writer;
-use crate::server::{
+use crate::jsonrpc::admission::LaneState;
+use crate::jsonrpc::message::RequestId;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::Tool;
+use crate::transport::writer;
+use crate::{
     tools::{Marks, Outcome},
     workspace::host::Host,
 };

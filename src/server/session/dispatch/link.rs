@@ -2,15 +2,15 @@
 //! the files, its result.
 
 use super::Event;
-use crate::faults::{Fault, planted};
-use crate::model::cancel::CancelToken;
-use crate::server::base::allocator;
-use crate::server::jsonrpc::requests::Ticket;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::Tool;
-use crate::server::tools::{Reply, Tools};
-use crate::server::workspace::host::Host;
-use crate::server::workspace::metrics::{ProgressReport, ServerState};
+use crate::base::allocator;
+use crate::jsonrpc::requests::Ticket;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::Tool;
+use crate::tools::{Reply, Tools};
+use crate::workspace::host::Host;
+use crate::workspace::metrics::{ProgressReport, ServerState};
+use cograph_faults::{Fault, planted};
+use cograph_model::cancel::CancelToken;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

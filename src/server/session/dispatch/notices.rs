@@ -2,14 +2,14 @@
 //! `roots/list` requests.
 
 use super::{Dispatcher, Work};
-use crate::server::jsonrpc::message::{INTERNAL_ERROR, RequestId, RpcError};
-use crate::server::jsonrpc::requests::Ticket;
-use crate::server::protocol::subscriptions::WantedChanges;
+use crate::jsonrpc::message::{INTERNAL_ERROR, RequestId, RpcError};
+use crate::jsonrpc::requests::Ticket;
+use crate::protocol::subscriptions::WantedChanges;
 use serde_json::Value;
 use std::time::Instant;
 
 /// Maximum number of open subscriptions.
-pub(in crate::server) const MAX_SUBSCRIPTIONS: usize = 64;
+pub(crate) const MAX_SUBSCRIPTIONS: usize = 64;
 
 impl Dispatcher {
     /// Opens a subscription. Its request stays in flight until the client cancels it or the session

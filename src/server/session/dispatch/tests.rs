@@ -1,10 +1,10 @@
 //! The dispatcher over pipes, with misbehaving tools: one panics, one never returns.
 
 use super::*;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::Tool;
-use crate::server::transport::writer;
-use crate::server::{
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::Tool;
+use crate::transport::writer;
+use crate::{
     tools::{Marks, Outcome},
     workspace::host::Host,
 };

@@ -3,22 +3,22 @@
 
 mod text;
 
-use crate::query::complete::Wanted;
-use crate::query::{self, CompleteParams, QueryError};
-use crate::server::answers::Answer;
-use crate::server::jsonrpc::admission::Class;
-use crate::server::tools::arguments::Arguments;
-use crate::server::tools::tool::{CONTROL_DEADLINE, Parameter, Shape, Tool};
-use crate::server::tools::{Handler, QueryContext};
+use crate::answers::Answer;
+use crate::jsonrpc::admission::Class;
+use crate::tools::arguments::Arguments;
+use crate::tools::tool::{CONTROL_DEADLINE, Parameter, Shape, Tool};
+use crate::tools::{Handler, QueryContext};
+use cograph_query::complete::Wanted;
+use cograph_query::{self as query, CompleteParams, QueryError};
 
 /// Maximum number of completions in one response, from the protocol.
 const MAX_VALUES: usize = 100;
 /// Kind: paths.
-pub(in crate::server) const PATH: &str = "path";
+pub(crate) const PATH: &str = "path";
 /// Kind: symbols.
-pub(in crate::server) const SYMBOL: &str = "symbol";
+pub(crate) const SYMBOL: &str = "symbol";
 
-pub(in crate::server) static TOOL: Tool = Tool {
+pub(crate) static TOOL: Tool = Tool {
     name: "complete",
     title: "Complete a name",
     about: "The symbols or paths that begin like what was typed.",

@@ -4,7 +4,7 @@
 use std::path::{Component, Path, PathBuf};
 
 /// Relative form of a text that begins with an absolute path below the root.
-pub(in crate::server) fn below(root: &Path, text: &str) -> Option<String> {
+pub(crate) fn below(root: &Path, text: &str) -> Option<String> {
     let absolute = text.trim().trim_matches('`');
     if !absolute.starts_with('/') {
         return None;

@@ -2,9 +2,9 @@
 
 use super::shown::Shown;
 use super::sources::Extract;
-use crate::query::ExploreResult;
-use crate::query::explore::{Explored, Why};
-use crate::server::answers::reply::{brief, list, path, symbol, total, with};
+use crate::answers::reply::{brief, list, path, symbol, total, with};
+use cograph_query::ExploreResult;
+use cograph_query::explore::{Explored, Why};
 use serde_json::{Value, json};
 
 /// Shown part of a result of `explore`.

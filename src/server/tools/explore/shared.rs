@@ -1,9 +1,9 @@
 //! Prefix that the names of all listed symbols share: a namespace, a package, a type. The first
 //! line contains it once.
 
-use crate::query::SymbolInfo;
-use crate::server::answers::render::name;
-use crate::server::base::escape::SafeLine;
+use crate::answers::render::name;
+use crate::base::escape::SafeLine;
+use cograph_query::SymbolInfo;
 
 /// Minimum length of a prefix that is worth a notice.
 const LEAST: usize = 6;

@@ -1,7 +1,7 @@
 //! What is shown of a result of `explore`: the text and the JSON have the same.
 
 use super::sources::Extract;
-use crate::query::SymbolInfo;
+use cograph_query::SymbolInfo;
 
 /// What is shown of a result.
 pub(super) struct Shown<'r> {

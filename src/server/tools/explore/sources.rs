@@ -1,9 +1,9 @@
 //! Source of the symbols of `explore`: which lines of which symbols fit, whole symbols first.
 
 use super::windows::{self, FOLD, Line};
-use crate::query::explore::Source;
-use crate::query::{ExploreResult, SymbolInfo};
-use crate::server::answers::render::{digits, gutter};
+use crate::answers::render::{digits, gutter};
+use cograph_query::explore::Source;
+use cograph_query::{ExploreResult, SymbolInfo};
 use std::collections::BTreeSet;
 
 /// Minimum room for the source of a symbol, in bytes.

@@ -5,15 +5,15 @@ use super::json;
 use super::shared::Shared;
 use super::shown::Shown;
 use super::sources::{Extract, Sources, symbols};
-use crate::query::explore::{Connection, CoveringTest, Explored, OtherSymbol, UnmatchedWord, Why};
-use crate::query::{ExploreResult, SymbolInfo};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::{
     CONTENT, Groups, RAISE, after_name, full_name, path, plural, symbol_line, symbol_place,
 };
-use crate::server::base::escape::SafeLine;
-use crate::store::SymbolKey;
+use crate::base::escape::SafeLine;
+use cograph_query::explore::{Connection, CoveringTest, Explored, OtherSymbol, UnmatchedWord, Why};
+use cograph_query::{ExploreResult, SymbolInfo};
+use cograph_store::SymbolKey;
 use serde_json::Value;
 
 /// Number of callers and callees per symbol.
@@ -39,7 +39,7 @@ const SHORT_HEADER: usize = 44;
 
 impl Answer for ExploreResult {
     fn render(&self, page: &mut Page) -> String {
-        self.lay_out(page).0
+        Layout(self).lay_out(page).0
     }
 
     fn json(&self) -> Value {
@@ -47,7 +47,7 @@ impl Answer for ExploreResult {
     }
 
     fn json_within(&self, page: &mut Page) -> Value {
-        let (_, shown) = self.lay_out(page);
+        let (_, shown) = Layout(self).lay_out(page);
         json::explore(self, &shown)
     }
 
@@ -56,27 +56,31 @@ impl Answer for ExploreResult {
     }
 }
 
-impl ExploreResult {
+/// A result as it is laid out on a page.
+struct Layout<'r>(&'r ExploreResult);
+
+impl<'r> Layout<'r> {
     /// Fills the page. Returns the first line, and what is shown.
-    fn lay_out(&self, page: &mut Page) -> (String, Shown<'_>) {
-        let shared = Shared::of(symbols(self));
-        let mut shown = page.add_all(self.symbols.iter().map(|one| summary(one, &shared)));
+    fn lay_out(&self, page: &mut Page) -> (String, Shown<'r>) {
+        let shared = Shared::of(symbols(self.0));
+        let mut shown = page.add_all(self.0.symbols.iter().map(|one| summary(one, &shared)));
         let mut with_source = shown;
-        if let (0, Some(best)) = (shown, self.symbols.first()) {
+        if let (0, Some(best)) = (shown, self.0.symbols.first()) {
             shown = usize::from(page.add(&place(&best.symbol, &shared)));
             with_source = 0;
         }
-        let all = shown == self.symbols.len();
+        let all = shown == self.0.symbols.len();
         let connections: Vec<String> = self
+            .0
             .connections
             .iter()
             .take(if all { CONNECTIONS } else { 0 })
             .map(|one| connection(one, &shared))
             .collect();
-        let sources = Sources::of(self, with_source, |symbol| full_name(&shared.short(symbol)));
+        let sources = Sources::of(self.0, with_source, |symbol| full_name(&shared.short(symbol)));
         let tests = self.tests(page.whole() / TESTS_PART, &shared);
         // The source comes last and has its share all the same.
-        let names = (page.whole() / FUNCTIONS_PART).min(self.functions.len() * SHORT_HEADER);
+        let names = (page.whole() / FUNCTIONS_PART).min(self.0.functions.len() * SHORT_HEADER);
         let after = connections.iter().chain(tests.iter().map(|(text, _)| text));
         let after: usize = after.map(|text| text.len() + 1).sum();
         let kept = (page.whole() / SOURCE_PART).min(sources.wanted()) + names + after + NOTES;
@@ -85,36 +89,36 @@ impl ExploreResult {
         let others = self.others(page, others_room, &shared);
         page.left_out(
             shown + others,
-            self.total.number(),
+            self.0.total.number(),
             "symbols fit less",
             "name one, give `path`, or use `search`",
         );
-        let listed: Vec<_> = self.others[..others].iter().map(|other| other.symbol.key).collect();
+        let listed: Vec<_> = self.0.others[..others].iter().map(|other| other.symbol.key).collect();
         let functions = self.functions(page, &listed, &shared);
         let connections = page.section("how they connect:", connections);
         let tests = tests.into_iter().take_while(|(text, _)| page.add(text));
         let tests: usize = tests.map(|(_, count)| count).sum();
-        page.left_out(tests, self.test_total.number(), "tests", "`trace` with `tests`: only");
+        page.left_out(tests, self.0.test_total.number(), "tests", "`trace` with `tests`: only");
         let sources = self.sources(page, &sources, with_source, others, &shared);
-        if let Some(note) = unmatched(&self.unmatched) {
+        if let Some(note) = unmatched(&self.0.unmatched) {
             page.note(note);
         }
         let count = shown + others;
         let content = if count > 0 { format!(" · {CONTENT}") } else { String::new() };
         let head =
-            format!("{count} of {} symbols that fit{}{content}", self.total, shared.notice());
+            format!("{count} of {} symbols that fit{}{content}", self.0.total, shared.notice());
         (head, Shown { symbols: shown, others, functions, connections, tests, sources })
     }
 
     /// Tests grouped by what they reach, at most `TESTS`: text and number of each group.
     fn tests(&self, mut room: usize, shared: &Shared) -> Vec<(String, usize)> {
         let mut found = Vec::new();
-        let tests = &self.tests[..self.tests.len().min(TESTS)];
+        let tests = &self.0.tests[..self.0.tests.len().min(TESTS)];
         for group in tests.chunk_by(|one, other| one.covers == other.covers) {
             let covered: Vec<String> = group[0]
                 .covers
                 .iter()
-                .filter_map(|&at| self.symbols.get(at))
+                .filter_map(|&at| self.0.symbols.get(at))
                 .map(|explored| shared.name(&explored.symbol))
                 .collect();
             let title = format!("tests that reach {}:", covered.join(", "));
@@ -142,6 +146,7 @@ impl ExploreResult {
             format!("{}{}", short_line(&shared.short(&other.symbol)), because(&other.why))
         };
         let shown = self
+            .0
             .others
             .iter()
             .take_while(|other| groups.add(&path(&other.symbol.path).to_string(), &entry(other)))
@@ -152,8 +157,8 @@ impl ExploreResult {
 
     /// Names of further functions of the best files, the best ones that fit, one line for each
     /// file.
-    fn functions<'r>(
-        &'r self,
+    fn functions(
+        &self,
         page: &mut Page,
         listed: &[SymbolKey],
         shared: &Shared,
@@ -161,7 +166,7 @@ impl ExploreResult {
         let room = page.room().min(page.whole() / FUNCTIONS_PART);
         let mut left = room.saturating_sub(FUNCTIONS_TITLE.len() + 1);
         let mut files: Vec<(String, Vec<&SymbolInfo>)> = Vec::new();
-        let further = self.functions.iter().filter(|symbol| !listed.contains(&symbol.key));
+        let further = self.0.functions.iter().filter(|symbol| !listed.contains(&symbol.key));
         for symbol in further.take(FUNCTIONS) {
             let known = files.iter().position(|(_, own)| own[0].path == symbol.path);
             let heading = format!("{}:", path(&symbol.path));
@@ -187,19 +192,19 @@ impl ExploreResult {
     }
 
     /// Source of the symbols: whole, or around the words of the question.
-    fn sources<'r>(
-        &'r self,
+    fn sources(
+        &self,
         page: &mut Page,
         sources: &Sources<'r>,
         with_source: usize,
         others: usize,
         shared: &Shared,
     ) -> Vec<Extract<'r>> {
-        let last = self.symbols.len() + others;
+        let last = self.0.symbols.len() + others;
         let mut shown = Vec::new();
         let mut is_folded = false;
         for extract in sources.fit(page.room().saturating_sub(NOTES)) {
-            let Some(symbol) = symbols(self).nth(extract.at).filter(|_| extract.at < last) else {
+            let Some(symbol) = symbols(self.0).nth(extract.at).filter(|_| extract.at < last) else {
                 continue;
             };
             let text = extract.text(symbol);
@@ -208,7 +213,7 @@ impl ExploreResult {
                 shown.push(extract);
             }
         }
-        let without: Vec<String> = self.symbols[..with_source]
+        let without: Vec<String> = self.0.symbols[..with_source]
             .iter()
             .enumerate()
             .filter(|(at, one)| one.source.is_ok() && !shown.iter().any(|own| own.at == *at))

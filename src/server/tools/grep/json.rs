@@ -1,8 +1,8 @@
 //! JSON of the answers of `grep`: lines with their enclosing symbols.
 
-use crate::query::GrepResult;
-use crate::query::grep::GrepHit;
-use crate::server::answers::reply::{brief, list, path, total};
+use crate::answers::reply::{brief, list, path, total};
+use cograph_query::GrepResult;
+use cograph_query::grep::GrepHit;
 use serde_json::{Value, json};
 
 /// Result of `grep`.

@@ -1,20 +1,20 @@
 //! Rendering of `grep` results.
 
 use super::json;
-use crate::query::grep::{GrepFile, GrepHit};
-use crate::query::{GrepParams, GrepResult};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{CONTENT, RAISE, TOP, digits, gutter, name, path, plural};
-use crate::server::base::escape::SafeLine;
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::{CONTENT, RAISE, TOP, digits, gutter, name, path, plural};
+use crate::base::escape::SafeLine;
+use cograph_query::grep::{GrepFile, GrepHit};
+use cograph_query::{GrepParams, GrepResult};
 use serde_json::Value;
 
 /// Query and result.
-pub(in crate::server) struct FoundText {
+pub(crate) struct FoundText {
     /// Query.
-    pub(in crate::server) params: GrepParams,
+    pub(crate) params: GrepParams,
     /// Result.
-    pub(in crate::server) result: GrepResult,
+    pub(crate) result: GrepResult,
 }
 
 impl Answer for FoundText {

@@ -1,9 +1,9 @@
 //! JSON of the answers of `impact`: the whole lists, as `docs/impact.schema.json` describes.
 
 use super::shell::command_line;
-use crate::model::change::ChangedFile;
-use crate::query::impact::{AffectedTest, Dependent, ImpactResult, ImpactSeed};
-use crate::server::answers::reply::{list, path};
+use crate::answers::reply::{list, path};
+use cograph_model::change::ChangedFile;
+use cograph_query::impact::{AffectedTest, Dependent, ImpactResult, ImpactSeed};
 use serde_json::{Value, json};
 
 /// Result of `impact`.

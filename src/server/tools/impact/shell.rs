@@ -1,6 +1,6 @@
 //! Commands as a shell reads them.
 
-use crate::query::impact::TestCommand;
+use cograph_query::impact::TestCommand;
 
 /// The words of a command, quoted where they have to be.
 pub(super) fn command_line(command: &TestCommand) -> String {

@@ -2,13 +2,13 @@
 
 use super::shell::command_line;
 use super::{Impact, json};
-use crate::model::change::{ChangeKind, ChangedSymbol};
-use crate::query::Certainty;
-use crate::query::impact::{AffectedTest, Break, Dependent, ImpactResult, ImpactSeed, TestClass};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{CONTENT, RAISE, TOP, name, path, plural};
-use crate::server::base::escape::SafeLine;
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::{CONTENT, RAISE, TOP, name, path, plural};
+use crate::base::escape::SafeLine;
+use cograph_model::change::{ChangeKind, ChangedSymbol};
+use cograph_query::Certainty;
+use cograph_query::impact::{AffectedTest, Break, Dependent, ImpactResult, ImpactSeed, TestClass};
 use serde_json::Value;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! JSON of the answers of `outline`: totals, symbols, places.
 
-use crate::query::OutlineResult;
-use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, OutlineNode};
-use crate::server::answers::reply::{brief, list, path, symbol, with};
+use crate::answers::reply::{brief, list, path, symbol, with};
+use cograph_query::OutlineResult;
+use cograph_query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, OutlineNode};
 use serde_json::{Value, json};
 
 /// Result of `outline`.

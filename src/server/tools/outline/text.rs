@@ -1,14 +1,14 @@
 //! Rendering of `outline`.
 
 use super::json;
-use crate::query::OutlineResult;
-use crate::query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, FileOutline, OutlineNode};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::{
     CONTENT, RAISE, lines, name, path, plural, quote_text, signature_below, text_path,
 };
-use crate::server::base::escape::SafeLine;
+use crate::base::escape::SafeLine;
+use cograph_query::OutlineResult;
+use cograph_query::outline::{DirectoryEntry, DirectoryInfo, FileInfo, FileOutline, OutlineNode};
 use serde_json::Value;
 
 impl Answer for OutlineResult {

@@ -1,8 +1,8 @@
 //! JSON of the answers of `overview`: totals, symbols, places.
 
-use crate::query::OverviewResult;
-use crate::query::overview::EntryPoint;
-use crate::server::answers::reply::{brief, list, symbol};
+use crate::answers::reply::{brief, list, symbol};
+use cograph_query::OverviewResult;
+use cograph_query::overview::EntryPoint;
 use serde_json::{Value, json};
 
 /// Result of `overview`.

@@ -1,12 +1,12 @@
 //! Rendering of `overview`.
 
 use super::json;
-use crate::query::OverviewResult;
-use crate::query::overview::EntryPoint;
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{RAISE, name, path, place, plural, symbol_place, text_path};
-use crate::server::base::escape::SafeLine;
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::{RAISE, name, path, place, plural, symbol_place, text_path};
+use crate::base::escape::SafeLine;
+use cograph_query::OverviewResult;
+use cograph_query::overview::EntryPoint;
 use serde_json::Value;
 
 impl Answer for OverviewResult {

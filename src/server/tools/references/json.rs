@@ -1,8 +1,8 @@
 //! JSON of the answers of `references`: totals, symbols, places.
 
-use crate::query::ReferencesResult;
-use crate::server::answers::render::sources::Sources;
-use crate::server::answers::reply::{brief, counts, list, site, symbol, with, with_source};
+use crate::answers::render::sources::Sources;
+use crate::answers::reply::{brief, counts, list, site, symbol, with, with_source};
+use cograph_query::ReferencesResult;
 use serde_json::{Value, json};
 
 /// Result of `references`.

@@ -1,12 +1,12 @@
 //! Rendering of the uses of what is outside of the repository.
 
 use super::text::site_place;
-use crate::query::references::outside::OutsideUses;
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{Groups, RAISE, merged, plural};
-use crate::server::answers::reply::{brief, list, site, with};
-use crate::server::base::escape::SafeLine;
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::{Groups, RAISE, merged, plural};
+use crate::answers::reply::{brief, list, site, with};
+use crate::base::escape::SafeLine;
+use cograph_query::references::outside::OutsideUses;
 use serde_json::{Value, json};
 
 impl Answer for OutsideUses {

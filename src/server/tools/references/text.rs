@@ -1,25 +1,25 @@
 //! Rendering of `references`.
 
 use super::json;
-use crate::model::{RelationKind, SiteKind};
-use crate::query::references::{Reference, Related};
-use crate::query::{Certainty, ReferencesParams, ReferencesResult};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::sources::Sources;
-use crate::server::answers::render::{
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::sources::Sources;
+use crate::answers::render::{
     CONTENT, Groups, Place, RAISE, around, by_directory, counts, merged, name, path, place, plural,
 };
+use cograph_model::{RelationKind, SiteKind};
+use cograph_query::references::{Reference, Related};
+use cograph_query::{Certainty, ReferencesParams, ReferencesResult};
 use serde_json::Value;
 
 /// Query and result.
-pub(in crate::server) struct FoundReferences {
+pub(crate) struct FoundReferences {
     /// Query.
-    pub(in crate::server) params: ReferencesParams,
+    pub(crate) params: ReferencesParams,
     /// Result.
-    pub(in crate::server) result: ReferencesResult,
+    pub(crate) result: ReferencesResult,
     /// Source lines of the sites, where these are few.
-    pub(in crate::server) sources: Sources,
+    pub(crate) sources: Sources,
 }
 
 impl Answer for FoundReferences {

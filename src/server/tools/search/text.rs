@@ -1,21 +1,21 @@
 //! Rendering of `search`.
 
-use crate::query::{SearchParams, SearchResult};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::{
     CONTENT, Groups, RAISE, grouped, path, plural, quote_text, symbol_line,
 };
-use crate::server::answers::reply;
-use crate::server::base::escape::SafeLine;
+use crate::answers::reply;
+use crate::base::escape::SafeLine;
+use cograph_query::{SearchParams, SearchResult};
 use serde_json::{Value, json};
 
 /// Query and result.
-pub(in crate::server) struct FoundSymbols {
+pub(crate) struct FoundSymbols {
     /// Query.
-    pub(in crate::server) params: SearchParams,
+    pub(crate) params: SearchParams,
     /// Result.
-    pub(in crate::server) result: SearchResult,
+    pub(crate) result: SearchResult,
 }
 
 impl Answer for FoundSymbols {

@@ -1,12 +1,12 @@
 //! Rendering of `show` results.
 
-use crate::query::show::Excerpt;
-use crate::query::{QueryError, ShowResult};
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{CONTENT, RAISE, lines, name, path, plural, source};
-use crate::server::answers::reply;
-use crate::server::answers::{Answer, failure};
-use crate::server::base::escape::SafeLine;
+use crate::answers::budget::Page;
+use crate::answers::render::{CONTENT, RAISE, lines, name, path, plural, source};
+use crate::answers::reply;
+use crate::answers::{Answer, failure};
+use crate::base::escape::SafeLine;
+use cograph_query::show::Excerpt;
+use cograph_query::{QueryError, ShowResult};
 use serde_json::{Value, json};
 
 /// Minimum number of lines of a truncated excerpt.
@@ -38,7 +38,7 @@ impl Answer for ShowResult {
     }
 
     fn json(&self) -> Value {
-        let item = |item: &crate::query::show::ShownItem| match &item.outcome {
+        let item = |item: &cograph_query::show::ShownItem| match &item.outcome {
             Ok(excerpt) => reply::with(reply::excerpt(excerpt), "target", json!(item.target)),
             Err(error) => json!({"target": item.target, "error": error.to_string()}),
         };

@@ -1,8 +1,8 @@
 //! JSON of the answers of `sql`: columns and rows, and their schema.
 
-use crate::query::SqlResult;
-use crate::query::sql::{SqlBound, SqlValue};
-use crate::server::answers::reply::{list, total};
+use crate::answers::reply::{list, total};
+use cograph_query::SqlResult;
+use cograph_query::sql::{SqlBound, SqlValue};
 use serde_json::{Value, json};
 
 /// Result of `sql`.

@@ -2,12 +2,12 @@
 //! output.
 
 use super::json;
-use crate::query::sql::{SqlBound, SqlValue};
-use crate::query::{SqlResult, Total};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{CONTENT, RAISE};
-use crate::server::base::escape::SafeLine;
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::{CONTENT, RAISE};
+use crate::base::escape::SafeLine;
+use cograph_query::sql::{SqlBound, SqlValue};
+use cograph_query::{SqlResult, Total};
 use serde_json::{Value, json};
 
 /// Maximum length of a value, in bytes.

@@ -1,9 +1,9 @@
 //! JSON of the answers of `status`: the store, its languages, and the server.
 
-use crate::query::StatusResult;
-use crate::query::status::LanguageStatus;
-use crate::server::answers::reply::{list, path};
-use crate::server::workspace::metrics::{Activity, ServerState};
+use crate::answers::reply::{list, path};
+use crate::workspace::metrics::{Activity, ServerState};
+use cograph_query::StatusResult;
+use cograph_query::status::LanguageStatus;
 use serde_json::{Map, Value, json};
 use std::time::UNIX_EPOCH;
 

@@ -1,25 +1,25 @@
 //! Rendering of `status`.
 
 use super::json;
-use crate::grammar::Tier;
-use crate::query::StatusResult;
-use crate::query::status::{LanguageStatus, SkippedFiles};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{RAISE, lines, path, plural};
-use crate::server::answers::reply;
-use crate::server::base::escape::SafeLine;
-use crate::server::workspace::metrics::{Activity, ServerState};
-use crate::server::workspace::repositories::rough;
-use crate::store::PoolCounts;
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::{RAISE, lines, path, plural};
+use crate::answers::reply;
+use crate::base::escape::SafeLine;
+use crate::workspace::metrics::{Activity, ServerState};
+use crate::workspace::repositories::rough;
+use cograph_grammar::Tier;
+use cograph_query::StatusResult;
+use cograph_query::status::{LanguageStatus, SkippedFiles};
+use cograph_store::PoolCounts;
 use serde_json::Value;
 
 /// State of the store, and of the server process if there is one.
-pub(in crate::server) struct StatusAnswer {
+pub(crate) struct StatusAnswer {
     /// Store.
-    pub(in crate::server) result: StatusResult,
+    pub(crate) result: StatusResult,
     /// Server process.
-    pub(in crate::server) process: Option<(ServerState, Activity)>,
+    pub(crate) process: Option<(ServerState, Activity)>,
 }
 
 impl Answer for StatusAnswer {
@@ -122,7 +122,7 @@ fn skipped(skipped: &SkippedFiles) -> String {
 }
 
 /// Server process: counters, index runs, and calls in flight, oldest first.
-pub(in crate::server) fn process(server: &ServerState, activity: &Activity, page: &mut Page) {
+pub(crate) fn process(server: &ServerState, activity: &Activity, page: &mut Page) {
     let memory =
         server.memory.map_or(String::new(), |bytes| format!(", {} of memory", megabytes(bytes)));
     let lanes: Vec<String> = server

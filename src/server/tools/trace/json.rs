@@ -1,11 +1,11 @@
 //! JSON of the answers of `trace`: totals, symbols, places.
 
-use crate::query::trace::{
+use crate::answers::render::sources::Sources;
+use crate::answers::reply::{brief, counts, list, site, symbol, total, with, with_source};
+use cograph_query::trace::{
     Direction, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree,
 };
-use crate::query::{TraceParams, TraceResult};
-use crate::server::answers::render::sources::Sources;
-use crate::server::answers::reply::{brief, counts, list, site, symbol, total, with, with_source};
+use cograph_query::{TraceParams, TraceResult};
 use serde_json::{Value, json};
 
 /// Result of `trace`.

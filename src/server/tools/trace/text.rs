@@ -6,15 +6,15 @@ mod tree;
 mod vague;
 
 use super::json;
-use crate::query::trace::{Direction, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
-use crate::query::{Certainty, SiteInfo, SymbolInfo, Tests, TraceParams, TraceResult};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::sources::Sources;
-use crate::server::answers::render::{
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::sources::Sources;
+use crate::answers::render::{
     CONTENT, Entry, Groups, Place, TOP, by_directory, counts, like_it, name, path, place, plural,
 };
-use crate::server::base::escape::SafeLine;
+use crate::base::escape::SafeLine;
+use cograph_query::trace::{Direction, TraceEnd, TraceFinding, TraceLink, TraceNode, TraceTree};
+use cograph_query::{Certainty, SiteInfo, SymbolInfo, Tests, TraceParams, TraceResult};
 use marks::{heading_mark, shared_mark};
 use paths::{path_lines, why_none};
 use serde_json::Value;
@@ -39,13 +39,13 @@ const FEW: u64 = 3;
 const NARROW: &str = "raise `budget`, or narrow with `tests`, `certainty` or a smaller `depth`";
 
 /// Query and result.
-pub(in crate::server) struct Traced {
+pub(crate) struct Traced {
     /// Query.
-    pub(in crate::server) params: TraceParams,
+    pub(crate) params: TraceParams,
     /// Result.
-    pub(in crate::server) result: TraceResult,
+    pub(crate) result: TraceResult,
     /// Source lines of the sites, where these are few.
-    pub(in crate::server) sources: Sources,
+    pub(crate) sources: Sources,
 }
 
 impl Answer for Traced {
@@ -305,11 +305,11 @@ fn site_lines(sites: &[SiteInfo], most: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Verdict;
-    use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Visibility};
-    use crate::query::Total;
-    use crate::query::{Certainty, Counts};
-    use crate::store::SymbolKey;
+    use cograph_model::Verdict;
+    use cograph_model::{Position, RepoPath, SiteKind, Step, SymbolKind, Visibility};
+    use cograph_query::Total;
+    use cograph_query::{Certainty, Counts};
+    use cograph_store::SymbolKey;
 
     fn symbol(path: &str, container: &str, name: &str, line: u32) -> SymbolInfo {
         SymbolInfo {

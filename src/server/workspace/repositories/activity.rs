@@ -3,14 +3,14 @@
 
 use super::progress::{about_to_start, failed, report};
 use super::{Repositories, directory_name, name_of};
-use crate::index::JobState;
-use crate::server::base::escape::SafeLine;
-use crate::server::workspace::metrics::Activity;
-use crate::store::Pool;
+use crate::base::escape::SafeLine;
+use crate::workspace::metrics::Activity;
+use cograph_index::JobState;
+use cograph_store::Pool;
 
 impl Repositories {
     /// Stores and index runs of this process.
-    pub(in crate::server) fn activity(&self) -> Activity {
+    pub(crate) fn activity(&self) -> Activity {
         let stores = self
             .shared
             .pool

@@ -2,8 +2,8 @@
 //! it is, and sessions whose call was answered with "in progress". A run without any interest is
 //! cancelled.
 
-use crate::faults::{Fault, planted};
-use crate::index::Job;
+use cograph_faults::{Fault, planted};
+use cograph_index::Job;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};

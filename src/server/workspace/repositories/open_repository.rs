@@ -2,11 +2,11 @@
 //! of text responses, for JSON and for resources.
 
 use super::{Files, rough};
-use crate::index::ChangeSet;
-use crate::model::RepoPath;
-use crate::query::{Content, Original, ReadFile};
-use crate::server::base::escape::SafeLine;
-use crate::store::{Location, Snapshot};
+use crate::base::escape::SafeLine;
+use cograph_index::ChangeSet;
+use cograph_model::RepoPath;
+use cograph_query::{Content, Original, ReadFile};
+use cograph_store::{Location, Snapshot};
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -20,11 +20,11 @@ const MAX_ROOT: usize = 300;
 const MAX_REASON: usize = 300;
 
 /// Open repository.
-pub(in crate::server) struct OpenRepository {
+pub(crate) struct OpenRepository {
     /// Snapshot of its store.
-    pub(in crate::server) snapshot: Snapshot,
+    pub(crate) snapshot: Snapshot,
     /// Its files.
-    pub(in crate::server) files: Files,
+    pub(crate) files: Files,
     /// Location of its store.
     pub(super) location: Location,
     /// Changes that the store does not reflect yet.
@@ -66,7 +66,7 @@ pub(super) enum Cause {
 
 /// Staleness of a response.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::server) struct Stale {
+pub(crate) struct Stale {
     /// Number of stale files; none if all are, because the store has another fingerprint.
     files: Option<usize>,
     cause: Cause,
@@ -101,24 +101,24 @@ impl fmt::Display for Stale {
 
 impl OpenRepository {
     /// Staleness of the response, if any.
-    pub(in crate::server) fn stale(&self) -> Option<Stale> {
+    pub(crate) fn stale(&self) -> Option<Stale> {
         self.behind
             .as_ref()
             .map(|behind| Stale { files: behind.changes.len(), cause: behind.cause.clone() })
     }
 
     /// True if the response is known to reflect the current files.
-    pub(in crate::server) fn is_up_to_date(&self) -> bool {
+    pub(crate) fn is_up_to_date(&self) -> bool {
         self.behind.is_none() && self.extent == Extent::All
     }
 
     /// Every stale file; none if the store has another fingerprint.
-    pub(in crate::server) fn stale_files(&self) -> Vec<&str> {
+    pub(crate) fn stale_files(&self) -> Vec<&str> {
         self.behind.iter().flat_map(|behind| behind.changes.paths()).map(RepoPath::as_str).collect()
     }
 
     /// Freshness in words: two of them where nothing else is to be said.
-    pub(in crate::server) fn freshness(&self) -> String {
+    pub(crate) fn freshness(&self) -> String {
         let Some((Behind { changes, .. }, stale)) = self.behind.as_ref().zip(self.stale()) else {
             let state = self.reserve().unwrap_or_else(|| "up to date".to_owned());
             return format!("{state}{}", self.left_out());
@@ -161,18 +161,18 @@ impl OpenRepository {
     }
 
     /// Root of the repository.
-    pub(in crate::server) fn root(&self) -> &Path {
+    pub(crate) fn root(&self) -> &Path {
         self.location.root()
     }
 
     /// The repository's path, in the first response of a session.
-    pub(in crate::server) fn place(&self) -> Option<String> {
+    pub(crate) fn place(&self) -> Option<String> {
         let root = SafeLine::new(&self.location.root().to_string_lossy(), MAX_ROOT);
         self.names_root.then(|| format!("{root}, "))
     }
 
     /// Reservation about unreported changes.
-    pub(in crate::server) fn reserve(&self) -> Option<String> {
+    pub(crate) fn reserve(&self) -> Option<String> {
         match &self.extent {
             Extent::All => None,
             Extent::Reported(ago) => Some(format!(

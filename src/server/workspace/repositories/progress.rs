@@ -2,13 +2,13 @@
 //! caller that does not wait.
 
 use super::CANCEL_POLL_INTERVAL;
-use crate::index::{Failure, IndexError, Job, JobState, Phase, Progress};
-use crate::server::workspace::{host::Host, metrics::ProgressReport};
+use crate::workspace::{host::Host, metrics::ProgressReport};
+use cograph_index::{Failure, IndexError, Job, JobState, Phase, Progress};
 use std::time::Instant;
 
 /// A first index in progress.
 #[derive(Debug)]
-pub(in crate::server) struct BuildProgress {
+pub(crate) struct BuildProgress {
     pub(super) name: String,
     pub(super) progress: ProgressReport,
 }
@@ -62,7 +62,7 @@ pub(super) fn failed(error: &IndexError, failure: Option<&Failure>) -> String {
 
 impl BuildProgress {
     /// Text for the caller.
-    pub(in crate::server) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         format!(
             "{} is being indexed for the first time ({}). The index goes on by itself: ask again \
              in a moment. Until then only reading and searching files directly can answer.",

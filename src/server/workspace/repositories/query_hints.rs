@@ -2,9 +2,9 @@
 //! first. Affects the order only, never what is updated.
 
 use super::Files;
-use crate::index::ChangeSet;
-use crate::model::RepoPath;
-use crate::query::ReadFile;
+use cograph_index::ChangeSet;
+use cograph_model::RepoPath;
+use cograph_query::ReadFile;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ const SEARCH: Duration = Duration::from_millis(60);
 
 /// Names in the arguments of a call.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(in crate::server) struct QueryHints {
+pub(crate) struct QueryHints {
     /// Possible paths or path suffixes.
     paths: BTreeSet<String>,
     /// Possible identifiers.
@@ -26,7 +26,7 @@ pub(in crate::server) struct QueryHints {
 
 impl QueryHints {
     /// Collects names from all free-text arguments.
-    pub(in crate::server) fn texts<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
+    pub(crate) fn texts<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut about = Self::default();
         for text in texts {
             for part in text.split_whitespace() {
@@ -91,7 +91,7 @@ impl QueryHints {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Limits;
+    use cograph_config::Limits;
 
     #[test]
     fn of_many_changes_those_come_first_that_an_argument_names_or_mentions() {
@@ -105,7 +105,7 @@ mod tests {
         let gone: Vec<RepoPath> = (0..40)
             .map(|number| RepoPath::new(&format!("sub/file_{number}.py")).expect("well formed"))
             .collect();
-        let files = Files { root: crate::source::Root::new(&root), limits: Limits::default() };
+        let files = Files { root: cograph_source::Root::new(&root), limits: Limits::default() };
         let all = ChangeSet::Some { touched: Vec::new(), gone };
         let first = |texts: &[&str]| -> Vec<String> {
             let split = QueryHints::texts(texts.iter().copied()).split(&all, &files);

@@ -2,10 +2,10 @@
 //! the default repository. Inspects directories, opens no store.
 
 use super::{Unavailable, unavailable};
-use crate::config::{Config, Repository};
-use crate::faults::{Fault, planted};
-use crate::index;
-use crate::store::Identity;
+use cograph_config::{Config, Repository};
+use cograph_faults::{Fault, planted};
+use cograph_index as index;
+use cograph_store::Identity;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -245,7 +245,7 @@ impl RootSelection {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::ConfigError;
+    use cograph_config::ConfigError;
     use std::ffi::OsString;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::time::Duration;

@@ -5,10 +5,10 @@ use super::job_interest::JobInterest;
 use super::root_selection::RootSelection;
 use super::watches::Watches;
 use super::{Unavailable, unavailable};
-use crate::config::{Config, ConfigError};
-use crate::index::{Job, Jobs, Outcome, Verified};
-use crate::server::base::allocator;
-use crate::store::{
+use crate::base::allocator;
+use cograph_config::{Config, ConfigError};
+use cograph_index::{Job, Jobs, Outcome, Verified};
+use cograph_store::{
     Identity, Location, MonotonicClock, Opener, Pool, PoolSettings, Store, StoreError, StoreOpener,
     Version,
 };
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
 /// See the module.
-pub(in crate::server) struct Shared {
+pub(crate) struct Shared {
     pub(super) config: Result<Config, Unavailable>,
     stores: PoolSettings,
     pub(super) pool: OnceLock<Result<Pool, StoreError>>,
@@ -57,10 +57,7 @@ struct Sessions {
 
 impl Shared {
     /// Opens nothing before the first call.
-    pub(in crate::server) fn new(
-        config: Result<Config, ConfigError>,
-        stores: PoolSettings,
-    ) -> Arc<Self> {
+    pub(crate) fn new(config: Result<Config, ConfigError>, stores: PoolSettings) -> Arc<Self> {
         let config = config.map_err(|error| unavailable(&error.to_string(), error.hint()));
         let known = config.as_ref().ok();
         let limits = known.map(|config| config.limits).unwrap_or_default();

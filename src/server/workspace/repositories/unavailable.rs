@@ -1,7 +1,7 @@
 //! Error: a repository cannot be queried, with a hint for the caller.
 
-use crate::server::base::escape::SafeLine;
-use crate::store::StoreError;
+use crate::base::escape::SafeLine;
+use cograph_store::StoreError;
 
 /// Why a repository cannot be queried.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -18,14 +18,16 @@ use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 use super::open_repository::Extent;
-use crate::config;
-use crate::index::{self, ChangeSet, Comparison, IdleCache, IndexError, Outcome, Verified};
-use crate::model::RepoPath;
-use crate::model::cancel::CancelToken;
-use crate::source::{self, DirectoryId, RULES, Rules, Sweep};
-use crate::store::{Identity, Location, Snapshot};
-use crate::watch::{Hints, Watch, WatchError};
 use checks::{Check, Checks};
+use cograph_config as config;
+use cograph_index::{
+    self as index, ChangeSet, Comparison, IdleCache, IndexError, Outcome, Verified,
+};
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_source::{self as source, DirectoryId, RULES, Rules, Sweep};
+use cograph_store::{Identity, Location, Snapshot};
+use cograph_watch::{Hints, Watch, WatchError};
 use returns::WatchReturns;
 use slot::Slot;
 use swept::{Swept, TakenFiles};
@@ -390,8 +392,8 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::index::{Run, apply};
-    use crate::store::Store;
+    use cograph_index::{Run, apply};
+    use cograph_store::Store;
 
     const PATIENCE: Duration = Duration::from_secs(60);
 

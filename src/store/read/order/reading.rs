@@ -6,11 +6,11 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{FileRank, KeyOrder};
-use crate::store::format::error::StoreError;
-use crate::store::format::rows::{FileKey, SymbolHead, SymbolKey};
-use crate::store::format::statements;
-use crate::store::read::connection::Snapshot;
-use crate::store::read::row_decoder::symbol_head;
+use crate::format::error::StoreError;
+use crate::format::rows::{FileKey, SymbolHead, SymbolKey};
+use crate::format::statements;
+use crate::read::connection::Snapshot;
+use crate::read::row_decoder::symbol_head;
 
 /// If more than one in this many files is an added one, a scan of all paths is cheaper than a
 /// lookup for each.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::{FileMark, PathTable};
-use crate::store::format::error::StoreError;
-use crate::store::format::rows::{FileKey, LanguageKey};
-use crate::store::format::schema::file_flags;
-use crate::store::format::statements;
-use crate::store::read::connection::Snapshot;
+use crate::format::error::StoreError;
+use crate::format::rows::{FileKey, LanguageKey};
+use crate::format::schema::file_flags;
+use crate::format::statements;
+use crate::read::connection::Snapshot;
 
 impl Snapshot {
     /// Path table of this generation, if it is cached.

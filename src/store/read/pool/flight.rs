@@ -3,10 +3,10 @@
 use parking_lot::{Condvar, Mutex};
 use std::sync::Arc;
 
-use crate::model::cancel::CancelToken;
-use crate::store::format::error::{StoreError, StoreErrorKind};
-use crate::store::format::location::Location;
-use crate::store::read::connection::Store;
+use crate::format::error::{StoreError, StoreErrorKind};
+use crate::format::location::Location;
+use crate::read::connection::Store;
+use cograph_model::cancel::CancelToken;
 
 /// Id of one attempt to open a store.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -9,10 +9,10 @@ use rustc_hash::FxHashMap;
 
 use super::PoolCounts;
 use super::flight::{EntryId, Flight, OpenResult};
-use crate::faults::{Fault, planted};
-use crate::store::format::error::{StoreError, StoreErrorKind};
-use crate::store::format::location::{Location, Version};
-use crate::store::read::connection::{Spare, Store};
+use crate::format::error::{StoreError, StoreErrorKind};
+use crate::format::location::{Location, Version};
+use crate::read::connection::{Spare, Store};
+use cograph_faults::{Fault, planted};
 
 /// Action for the caller.
 pub(super) enum Plan {

@@ -262,7 +262,7 @@ pub(in crate::server::forty) fn messages(
 /// What a runtime answers to `initialize`.
 pub(in crate::server::forty) fn introduction(id: &Value) -> Value {
     let us = json!({"name": "cograph", "version": env!("CARGO_PKG_VERSION")});
-    let meta = json!({"cograph": {"build": env!("COGRAPH_BUILD")}});
+    let meta = json!({"cograph": {"build": cograph::version::BUILD}});
     let result = json!({
         "protocolVersion": "2025-11-25", "capabilities": {}, "serverInfo": us, "_meta": meta
     });

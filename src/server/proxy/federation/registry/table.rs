@@ -1,8 +1,8 @@
 //! Table of upstreams: one entry per name, the admitted tools, and the published view.
 
 use super::{MAX_TOOLS, Name, Peer, RegistryError, SeenUpstream, Serving, View, Wakeup};
-use crate::server::proxy::federation::tools::ForeignTool;
-use crate::server::proxy::upstream::Target;
+use crate::proxy::federation::tools::ForeignTool;
+use crate::proxy::upstream::Target;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -2,7 +2,7 @@
 //! came in such a line fails at once.
 
 use super::{Connection, LineKind, answered};
-use crate::server::jsonrpc::message::{self, Remains, RequestId};
+use crate::jsonrpc::message::{self, Remains, RequestId};
 
 impl Connection {
     /// Handles a line that is no message, with the id where it could be parsed. The rest of a

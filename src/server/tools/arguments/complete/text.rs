@@ -1,10 +1,10 @@
 //! Rendering of `complete`: one value per line, or the protocol's result.
 
-use crate::query::{CompleteResult, Total};
-use crate::server::answers::Answer;
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::RAISE;
-use crate::server::base::escape::SafeLine;
+use crate::answers::Answer;
+use crate::answers::budget::Page;
+use crate::answers::render::RAISE;
+use crate::base::escape::SafeLine;
+use cograph_query::{CompleteResult, Total};
 use serde_json::{Value, json};
 
 /// Maximum length of a value, in bytes: that of a path. An escaped or truncated value is listed but

@@ -1,8 +1,8 @@
 //! Words for the edges of a trace: certainty and indirection.
 
-use crate::model::Step;
-use crate::query::trace::{TraceLink, TraceNode};
-use crate::query::{Certainty, SiteInfo};
+use cograph_model::Step;
+use cograph_query::trace::{TraceLink, TraceNode};
+use cograph_query::{Certainty, SiteInfo};
 
 /// What holds of an edge, in words: certainty, then indirection. Empty for a certain direct one.
 pub(super) fn mark(node: &TraceNode) -> String {

@@ -2,9 +2,9 @@
 
 use super::marks::is_variant;
 use super::site_lines;
-use crate::query::Certainty;
-use crate::query::trace::{PathStep, TraceFinding, TraceLink};
-use crate::server::answers::render::{name, path, plural};
+use crate::answers::render::{name, path, plural};
+use cograph_query::Certainty;
+use cograph_query::trace::{PathStep, TraceFinding, TraceLink};
 
 /// Why no path was found: only a walk that could follow every call, through bodies that were
 /// understood, knows that there is none.

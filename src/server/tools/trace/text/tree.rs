@@ -2,10 +2,10 @@
 
 use super::entry_text;
 use super::marks::heading_mark;
-use crate::query::trace::{TraceEnd, TraceNode, TraceTree};
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{Entry, Groups, TOP, grouped, name, path};
-use crate::server::base::escape::SafeLine;
+use crate::answers::budget::Page;
+use crate::answers::render::{Entry, Groups, TOP, grouped, name, path};
+use crate::base::escape::SafeLine;
+use cograph_query::trace::{TraceEnd, TraceNode, TraceTree};
 use std::collections::HashMap;
 
 /// Tree of several levels: each level is indented below its parent. Siblings without a level below

@@ -1,13 +1,13 @@
 //! Rendering of uncertain edges of a trace: possible edges, and sites that are not followed.
 
 use super::{Traced, VAGUE_PART, named};
-use crate::model::facts::UNNAMED;
-use crate::model::{Step, Verdict};
-use crate::query::trace::TraceTree;
-use crate::query::{Counts, SiteInfo, SymbolInfo};
-use crate::server::answers::budget::Page;
-use crate::server::answers::render::{Groups, Place, around, counts, merged, path, plural};
-use crate::server::base::escape::SafeLine;
+use crate::answers::budget::Page;
+use crate::answers::render::{Groups, Place, around, counts, merged, path, plural};
+use crate::base::escape::SafeLine;
+use cograph_model::facts::UNNAMED;
+use cograph_model::{Step, Verdict};
+use cograph_query::trace::TraceTree;
+use cograph_query::{Counts, SiteInfo, SymbolInfo};
 
 impl Traced {
     /// Sites at the root that are too uncertain to be followed: listed last, separately.

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::watch::Hints;
+use cograph_watch::Hints;
 
 /// Maximum number of paths in ended checks.
 const MAX_ENDED_PATHS: usize = 4_096;
@@ -92,7 +92,7 @@ fn union<'c>(checks: impl Iterator<Item = &'c Arc<Check>>) -> Hints {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::RepoPath;
+    use cograph_model::RepoPath;
 
     fn of(path: &str) -> Hints {
         let mut hints = Hints::default();

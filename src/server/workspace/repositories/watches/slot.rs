@@ -1,6 +1,6 @@
 //! Ownership of a repository's watch.
 
-use crate::watch::{Watch, WatchError};
+use cograph_watch::{Watch, WatchError};
 
 /// Ownership state of a watch.
 #[derive(Default)]

@@ -7,10 +7,10 @@
 
 use std::time::{Duration, Instant};
 
-use crate::model::RepoPath;
-use crate::model::graph::FileStamp;
-use crate::server::workspace::repositories::open_repository::Extent;
-use crate::source::Sweep;
+use crate::workspace::repositories::open_repository::Extent;
+use cograph_model::RepoPath;
+use cograph_model::graph::FileStamp;
+use cograph_source::Sweep;
 
 /// Maximum number of files to check within a query.
 const MAX_FILES_PER_QUERY: usize = 8_192;

@@ -7,23 +7,26 @@
 
 mod check;
 mod detect;
+#[expect(missing_docs, reason = "the comment of a variant describes its keys")]
 mod import_form;
-mod inherit;
 mod manifest;
 mod parse;
+#[expect(missing_docs, reason = "the comment of a variant describes its keys")]
 mod pattern;
 mod preprocessor;
+#[expect(missing_docs, reason = "the comment of a variant describes its keys")]
 mod rule;
 mod selector;
 mod sort;
 mod table;
-mod tier;
+#[expect(missing_docs, reason = "the comment of a variant describes its keys")]
 mod type_rule;
 
 pub use check::{Fits, Roles, check, errors};
+pub use cograph_grammars::Tier;
 pub use detect::detect;
-pub(crate) use import_form::ImportForm;
-pub(crate) use manifest::Form;
+pub use import_form::ImportForm;
+pub use manifest::Form;
 pub use manifest::values::{Conditions, Conversions, EndingOf, FlowKind, Narrowing, TypeFlow};
 pub use manifest::words::{
     CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind,
@@ -33,23 +36,23 @@ pub use manifest::{
     Markup, MemberLookup, ModuleSystem, Names, Repairs, Resolution, SelfRule, TestMarkers,
     TestRunner, VisibilityRule,
 };
-pub(crate) use pattern::{Gathers, Pattern};
+pub use pattern::{Gathers, Pattern};
 pub use preprocessor::Preprocessor;
-pub(crate) use preprocessor::{WordClass, WordLists};
-pub(crate) use rule::{BaseRule, Body, Listed, Rule, TokenWords, Yielded};
-pub(crate) use selector::Selector;
+pub use preprocessor::{WordClass, WordLists};
+pub use rule::{BaseRule, Body, Listed, Rule, TokenWords, When, Yielded};
+pub use selector::Selector;
 pub use table::{
     extended, is_project_file, is_project_text, manifest_errors, of_project_files, project_files,
     use_manifests,
 };
-pub use tier::Tier;
-pub(crate) use type_rule::TypeRule;
+pub use type_rule::TypeRule;
 
-use crate::model::LanguageId;
-use crate::model::SymbolKind;
+use cograph_grammars::Folder;
+use cograph_model::LanguageId;
+use cograph_model::SymbolKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::{Hash, Hasher};
-use table::{Folder, fits_pattern, folders};
+use table::{fits_pattern, folders};
 
 /// Language: its grammar and its manifest.
 #[derive(Debug)]
@@ -88,13 +91,13 @@ pub struct Language {
 
 impl Language {
     /// True for a keyword or the name of a builtin type.
-    pub(crate) fn is_word(&self, text: &str) -> bool {
+    pub fn is_word(&self, text: &str) -> bool {
         self.token_words.contains(text)
             || self.manifest.builtins.types.iter().any(|name| name == text)
     }
 
     /// The keyword that a signature starts with, if the name behind it only means a type there.
-    pub(crate) fn tag_word<'t>(&self, signature: &'t str) -> Option<&'t str> {
+    pub fn tag_word<'t>(&self, signature: &'t str) -> Option<&'t str> {
         if !self.manifest.resolution.tagged_types {
             return None;
         }
@@ -104,52 +107,52 @@ impl Language {
     }
 
     /// Result type of callables without a result, where the tables name it.
-    pub(crate) fn nothing(&self) -> Option<&str> {
+    pub fn nothing(&self) -> Option<&str> {
         self.nothing.as_deref()
     }
 
     /// Type of values that may be missing, where the tables name it.
-    pub(crate) fn optional(&self) -> Option<&str> {
+    pub fn optional(&self) -> Option<&str> {
         self.optional.as_deref()
     }
 
     /// True for anonymous tokens: `(`, `if`, ….
-    pub(crate) fn is_token(&self, kind: u16) -> bool {
+    pub fn is_token(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::TOKEN)
     }
 
     /// True for modifier tokens of a definition: `static`, `export`, ….
-    pub(crate) fn is_modifier(&self, kind: u16) -> bool {
+    pub fn is_modifier(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::MODIFIER)
     }
 
     /// True for nodes that contain modifiers of a definition.
-    pub(crate) fn is_modifier_node(&self, kind: u16) -> bool {
+    pub fn is_modifier_node(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::MODIFIER_NODE)
     }
 
     /// True for comments.
-    pub(crate) fn is_comment(&self, kind: u16) -> bool {
+    pub fn is_comment(&self, kind: u16) -> bool {
         self.is_of_sort(kind, sort::COMMENT)
     }
 
     /// True if there are decorator nodes.
-    pub(crate) fn has_decorators(&self) -> bool {
+    pub fn has_decorators(&self) -> bool {
         self.roles.decorators
     }
 
     /// True if there are nodes with bounds of type parameters.
-    pub(crate) fn has_bounds(&self) -> bool {
+    pub fn has_bounds(&self) -> bool {
         self.roles.bounds
     }
 
     /// True if a string may be a type.
-    pub(crate) fn has_quoted_types(&self) -> bool {
+    pub fn has_quoted_types(&self) -> bool {
         self.roles.quoted_types
     }
 
     /// True if there are rest patterns.
-    pub(crate) fn has_rests(&self) -> bool {
+    pub fn has_rests(&self) -> bool {
         self.roles.rests
     }
 
@@ -157,12 +160,12 @@ impl Language {
     /// members: those of `operators`, those behind the syntax, and for an assignment to an element
     /// the latter with `=` behind it. Such a call is a reference where the type of its receiver has
     /// the member.
-    pub(crate) fn has_operator_methods(&self) -> bool {
+    pub fn has_operator_methods(&self) -> bool {
         self.roles.operator_methods
     }
 
     /// True if elements are constructions of components, or the code is in markup.
-    pub(crate) fn has_elements(&self) -> bool {
+    pub fn has_elements(&self) -> bool {
         self.roles.elements || self.manifest.markup.is_some()
     }
 
@@ -173,13 +176,13 @@ impl Language {
 
     /// Rule of a node kind in statement or expression position.
     #[inline]
-    pub(crate) fn rule(&self, kind: u16) -> Option<&Rule> {
+    pub fn rule(&self, kind: u16) -> Option<&Rule> {
         self.nodes.get(usize::from(kind))?.as_ref()
     }
 
     /// Trims a name according to its node kind.
     #[inline]
-    pub(crate) fn trimmed<'n>(&self, kind: u16, name: &'n str) -> &'n str {
+    pub fn trimmed<'n>(&self, kind: u16, name: &'n str) -> &'n str {
         match self.trims.get(usize::from(kind)) {
             Some(Some(around)) => name.trim_matches(|c| around.contains(c)),
             _ => name,
@@ -213,35 +216,35 @@ impl Language {
 
     /// Rule of a node kind in type position.
     #[inline]
-    pub(crate) fn type_rule(&self, kind: u16) -> Option<&TypeRule> {
+    pub fn type_rule(&self, kind: u16) -> Option<&TypeRule> {
         self.types.get(usize::from(kind))?.as_ref()
     }
 
     /// Rule of a node kind in binding position.
     #[inline]
-    pub(crate) fn pattern(&self, kind: u16) -> Option<&Pattern> {
+    pub fn pattern(&self, kind: u16) -> Option<&Pattern> {
         self.patterns.get(usize::from(kind))?.as_ref()
     }
 
     /// True if builtin types have members of this name, so that it is no evidence about a receiver.
-    pub(crate) fn is_common_member(&self, name: &str) -> bool {
+    pub fn is_common_member(&self, name: &str) -> bool {
         // A setter is as common as what it sets.
         let set = name.strip_suffix('=').filter(|name| !name.is_empty());
         [Some(name), set].into_iter().flatten().any(|name| self.common_members.contains(name))
     }
 
     /// True if types implement all types of the kind interface by having their methods.
-    pub(crate) fn has_structural_interfaces(&self) -> bool {
+    pub fn has_structural_interfaces(&self) -> bool {
         self.manifest.resolution.structural.iter().any(|mark| mark == SymbolKind::Interface.word())
     }
 
     /// True if this name is defined in every file: builtin functions and types, and the prelude.
-    pub(crate) fn is_builtin(&self, name: &str) -> bool {
+    pub fn is_builtin(&self, name: &str) -> bool {
         self.builtin_names.contains(name)
     }
 
     /// Flow table of a builtin type, with its name.
-    pub(crate) fn flow(&self, name: &str) -> Option<(&str, &TypeFlow)> {
+    pub fn flow(&self, name: &str) -> Option<(&str, &TypeFlow)> {
         let (name, flow) = self.manifest.flow.get_key_value(self.flows.get(name)?)?;
         Some((name, flow))
     }
@@ -331,11 +334,10 @@ pub fn has_data(name: &str) -> bool {
     folder.is_some_and(|folder| folder.tier == Tier::Structure && folder.most_bytes.is_some())
 }
 
-/// Fingerprint of everything that determines the graph of given sources: manifests, grammar
-/// versions, code of extraction and resolution.
+/// Fingerprint of everything that determines the graph of given sources: manifests and grammar
+/// versions. The code has a number of its own.
 pub fn fingerprint() -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
-    table::RULES.hash(&mut hasher);
     env!("CARGO_PKG_VERSION").hash(&mut hasher);
     for folder in folders() {
         folder.name.hash(&mut hasher);
@@ -354,7 +356,7 @@ mod tests {
 
     #[test]
     fn every_manifest_fits_its_grammar() {
-        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../grammars");
         for (position, language) in all().into_iter().enumerate() {
             let name = language.name;
             assert!(

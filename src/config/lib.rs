@@ -14,7 +14,7 @@ pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
 pub use user::{User, git_settings, is_executable};
 pub use user_file::{FileError, FileRules, is_bounded};
 
-use crate::faults;
+use cograph_faults as faults;
 use rustix::io::Errno;
 use std::ffi::OsString;
 use std::fs;

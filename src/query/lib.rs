@@ -27,9 +27,9 @@ pub mod trace;
 use std::fmt;
 use std::io;
 
-use crate::model::facts::flags;
-use crate::model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visibility};
-use crate::store::{StoreError, SymbolKey};
+use cograph_model::facts::flags;
+use cograph_model::{Position, RepoPath, SiteKind, Step, SymbolKind, Verdict, Visibility};
+use cograph_store::{StoreError, SymbolKey};
 
 pub use explore::{ExploreParams, ExploreResult, explore};
 pub use graph::unread::{Unread, unread};
@@ -126,7 +126,7 @@ pub struct SymbolInfo {
 impl SymbolInfo {
     /// True for a key of a data file.
     pub fn is_data(&self) -> bool {
-        self.kind == SymbolKind::Field && crate::grammar::has_data(&self.language)
+        self.kind == SymbolKind::Field && cograph_grammar::has_data(&self.language)
     }
 
     /// `Container.name`.

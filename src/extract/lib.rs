@@ -26,10 +26,10 @@ pub use budget::{Allowance, Exhausted};
 pub use facts::coverage::{Coverage, coverage};
 pub use facts::explain::{Explained, Explanation, explain};
 
-use crate::grammar::{self, Language};
-use crate::model::LanguageId;
-use crate::model::facts::FileFacts;
 use budget::Budget;
+use cograph_grammar::{self as grammar, Language};
+use cograph_model::LanguageId;
+use cograph_model::facts::FileFacts;
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, ParseState, Parser, Range, Tree};

@@ -64,8 +64,8 @@ pub use workspace::host::Host;
 pub use workspace::metrics::{CallState, ProgressReport, ServerState};
 pub use workspace::repositories::{Patience, Reach, Repositories, Unavailable};
 
-use crate::config::{Config, ConfigError, WorkerCommand};
-use crate::faults::{Fault, planted};
+use cograph_config::{Config, ConfigError, WorkerCommand};
+use cograph_faults::{Fault, planted};
 use jsonrpc::admission::Permits;
 use session::Session;
 use session::dispatch::{Event, Process};

@@ -27,16 +27,16 @@ mod types;
 mod units;
 mod workspace;
 
-use crate::model::RepoPath;
-use crate::model::graph::SymbolRef;
+use cograph_model::RepoPath;
+use cograph_model::graph::SymbolRef;
 use smallvec::SmallVec;
 
-pub use crate::resolve::incremental::assemble::ListedFile;
-pub use crate::resolve::units::archive::{Archive, Posting, PostingFlags};
-pub use crate::resolve::units::footprint::Asked;
-pub use crate::resolve::units::interner::Names;
-pub use crate::resolve::units::partition::Shared;
-pub use crate::resolve::{
+pub use crate::incremental::assemble::ListedFile;
+pub use crate::units::archive::{Archive, Posting, PostingFlags};
+pub use crate::units::footprint::Asked;
+pub use crate::units::interner::Names;
+pub use crate::units::partition::Shared;
+pub use crate::{
     references::file::Resolved,
     units::prepared::{Head, Prepared},
     units::stack::limit_stack,
@@ -64,7 +64,7 @@ impl ProjectFile {
     }
 
     /// Place that a link leads to, as it is written; `None` for a file.
-    pub(in crate::resolve) fn link_target(&self) -> Option<&str> {
+    pub(crate) fn link_target(&self) -> Option<&str> {
         self.text.strip_prefix(LINK)
     }
 }

@@ -25,9 +25,9 @@ use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use crate::config::{self, Config, ConfigError, Repository};
-use crate::index::IndexError;
-use crate::server;
+use cograph_config::{self as config, Config, ConfigError, Repository};
+use cograph_index::IndexError;
+use cograph_server as server;
 
 /// A code knowledge graph that a coding agent can trust.
 #[derive(Debug, Parser)]
@@ -168,8 +168,8 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
 /// Uses the manifests of the user's directory, and names those that do not fit.
 fn use_manifests(config: &Config) -> Result<(), ConfigError> {
     if let Some(directory) = &config.manifest_directory {
-        crate::grammar::use_manifests(config::manifests(directory)?);
-        for error in crate::grammar::manifest_errors() {
+        cograph_grammar::use_manifests(config::manifests(directory)?);
+        for error in cograph_grammar::manifest_errors() {
             output::note(&format!("warning: language left out: {}", server::one_line(error)));
         }
     }
@@ -185,7 +185,7 @@ impl RootArgument {
     fn repository(&self, config: &Config) -> Result<Repository, Stop> {
         Ok(match &self.root {
             Some(root) => config.repository_at(root)?,
-            None => crate::index::check_implicit_root(config, config.default_repository()?)?,
+            None => cograph_index::check_implicit_root(config, config.default_repository()?)?,
         })
     }
 }

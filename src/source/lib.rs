@@ -28,9 +28,9 @@ pub use sweep::Sweep;
 pub use text::{Shown, Text};
 pub use walk::{Walk, WalkedFile, walk, walk_below};
 
-use crate::config::Limits;
-use crate::model::graph::FileStamp;
-use crate::model::{RepoPath, SkipReason};
+use cograph_config::Limits;
+use cograph_model::graph::FileStamp;
+use cograph_model::{RepoPath, SkipReason};
 
 /// Result of reading a file.
 #[derive(Debug)]

@@ -17,9 +17,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::model::RepoPath;
-use crate::model::cancel::CancelToken;
-use crate::source::{self, DirectoryId, Mounts, RULES, SourceError};
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_source::{self as source, DirectoryId, Mounts, RULES, SourceError};
 use queue::{Event, Queue, What};
 
 /// Number of notifications per drain above which checking everything is faster.

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub use crate::extract::{Allowance, Limits as FileLimits};
+pub use cograph_extract::{Allowance, Limits as FileLimits};
 pub use fingerprint::fingerprint;
 pub use idle_cache::IdleCache;
 pub use job::{FIRST_PAUSE, Failure, GREATEST_PAUSE, Job, JobState, Jobs};
@@ -39,16 +39,16 @@ pub use worker::{
     FILE_MEMORY, FILE_MEMORY_PER_BYTE, MEMORY_INTERVAL, UNWATCHED_MEMORY, WorkerPool, serve_worker,
 };
 
-use crate::config::Limits;
-use crate::extract::{self, Exhausted};
-use crate::grammar;
-use crate::model::cancel::CancelToken;
-use crate::model::facts::FileFacts;
-use crate::model::{LanguageId, SkipReason};
-use crate::source::{self, SourceError};
-use crate::store::{
-    self, Dropped, Identity, Location, Published, Snapshot, Store, StoreError, StoreErrorKind,
-    WriterLock,
+use cograph_config::Limits;
+use cograph_extract::{self as extract, Exhausted};
+use cograph_grammar as grammar;
+use cograph_model::cancel::CancelToken;
+use cograph_model::facts::FileFacts;
+use cograph_model::{LanguageId, SkipReason};
+use cograph_source::{self as source, SourceError};
+use cograph_store::{
+    self as store, Dropped, Identity, Location, Published, Snapshot, Store, StoreError,
+    StoreErrorKind, WriterLock,
 };
 use state::resident::Resident;
 

@@ -9,10 +9,10 @@
 pub mod cancel;
 pub mod change;
 pub mod facts;
-pub(crate) mod freed_pages;
+pub mod freed_pages;
 pub mod graph;
 pub mod packed;
-pub(crate) mod panics;
+pub mod panics;
 pub mod thread_use;
 pub mod words;
 

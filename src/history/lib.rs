@@ -15,11 +15,11 @@ use std::path::Path;
 
 use rustc_hash::FxHashSet;
 
-use crate::model::RepoPath;
-use crate::model::cancel::CancelToken;
-use crate::model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, Together};
-use crate::model::words::{Term, terms_of};
 use blobs::{BlobReader, Blobs};
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, Together};
+use cograph_model::words::{Term, terms_of};
 use git::Git;
 pub use git::{GitError, TIMEOUT};
 pub use patch::MAX_FILES;
@@ -388,7 +388,7 @@ fn texts(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::change::SymbolSide;
+    use cograph_model::change::SymbolSide;
 
     const OLD: &str = r"class Cart:
     size = 1

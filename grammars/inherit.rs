@@ -8,7 +8,7 @@ const RULES: [&str; 3] = ["nodes", "patterns", "types"];
 
 /// Merges a chain of manifests, base first. A key of a section, or of a table in it, replaces the
 /// inherited one.
-pub(super) fn merge(texts: &[&str]) -> Result<Table, String> {
+pub fn merge(texts: &[&str]) -> Result<Table, String> {
     let mut merged = Table::new();
     for text in texts {
         let mut own: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
