@@ -1,7 +1,7 @@
-//! The borders of the code map, held against every file: direction of imports between modules and
-//! inside of them, owners of crates, names of languages and types, words of comments, size and
-//! shape of files and folders. Each rule is also shown a planted violation, so that a rule that
-//! sees nothing is found out.
+//! What the compiler does not hold, held against every file: direction of imports inside of a
+//! crate, owners of what the standard library offers to all, names of languages and types, words
+//! of comments, size and shape of files and folders. Each rule is also shown a planted violation,
+//! so that a rule that sees nothing is found out.
 
 mod folders;
 mod graph;
@@ -53,9 +53,21 @@ fn hold(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<Violation>)
     assert!(found.is_empty(), "{} violations:\n{}", found.len(), found.join("\n"));
 }
 
-fn manifest() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
-        .expect("there is a manifest")
+/// The manifest of a package, by its folder.
+fn manifest(folder: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder).join("Cargo.toml");
+    std::fs::read_to_string(path).expect("there is a manifest")
+}
+
+/// The folders of the packages: that at the top is the first.
+fn packages() -> Vec<String> {
+    let crates = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
+    let crates =
+        crates.expect("src is readable").map(|entry| entry.expect("it is readable").path());
+    let folders = crates.filter(|path| path.join("Cargo.toml").is_file());
+    let names = folders.filter_map(|path| Some(path.file_name()?.to_str()?.to_owned()));
+    let crates = names.map(|name| format!("src/{name}"));
+    [String::new(), "grammars".to_owned()].into_iter().chain(crates).collect()
 }
 
 /// Formats that this program itself reads and writes, and words that are more than the name of a
@@ -65,7 +77,8 @@ const SPOKEN: &[&str] = &["json", "sql", "toml", "make", "scheme", "html", "sh",
 /// What no file of `src` may say, from the folders and manifests in `grammars/`.
 fn languages() -> Languages {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
-    let crates = rules::dependencies(&manifest()).into_iter().map(|name| name.replace('-', "_"));
+    let crates = packages().into_iter().flat_map(|folder| rules::dependencies(&manifest(&folder)));
+    let crates = crates.map(|name| name.replace('-', "_"));
     let crates = crates.filter(|name| !name.starts_with("tree_sitter_")).collect();
     let mut languages = Languages {
         names: ["c++", "golang"].map(String::from).to_vec(),
@@ -95,8 +108,8 @@ fn languages() -> Languages {
 }
 
 #[test]
-fn imports_go_downwards_and_crates_have_owners() {
-    hold(&sources(&["src"]), rules::layering);
+fn the_system_has_owners() {
+    hold(&sources(&["src"]), rules::owners);
 }
 
 #[test]
@@ -127,7 +140,7 @@ fn nothing(found: &[String]) {
 }
 
 #[test]
-fn imports_go_downwards_inside_of_modules() {
+fn imports_go_downwards_inside_of_crates() {
     let graph = Graph::of(&sources(&["src"]));
     assert!(graph.arrows().len() > 100, "the arrows were found");
     nothing(&folders::second_level(&graph, folders::SECOND, folders::UPWARDS));
@@ -161,77 +174,28 @@ fn lines(found: Vec<Violation>) -> Vec<usize> {
 }
 
 #[test]
-fn planted_imports_are_seen_in_every_notation() {
-    for planted in [
-        "use crate::server;",
-        "use crate::server::rpc;",
-        "use crate::{model::facts, server::rpc::{self, Frame}};",
-        "use super::server as other;",
-        "use super::{extract, server::*};",
-        "fn f() { crate::server::run() }",
-        "fn f(_: &cograph::server::Frame) {}",
-        "mod tests { use super::super::server; }",
-        "mod tests { use crate::server::rpc; }",
-        "fn f() { let _ = \"a \\\" string\"; let _ = 'x'; super::server::run() }",
-    ] {
-        assert_eq!(lines(rules::layering("src/store.rs", planted)), [1], "{planted}");
-    }
-    assert_eq!(lines(rules::layering("src/store/read.rs", "\nuse super::super::server;")), [2]);
-    assert_eq!(
-        lines(rules::layering("src/store.rs", "use crate::resolve::Program;")),
-        [1],
-        "neighbours of one layer are strangers"
-    );
-    assert_eq!(
-        lines(rules::layering("src/novelty.rs", "")),
-        [1],
-        "a new module gets its place in the table first"
-    );
-}
-
-#[test]
-fn allowed_imports_are_let_through() {
-    for allowed in [
-        "use crate::model::RepoPath;",
-        "use self::server::Thing;",
-        "// use crate::server;",
-        "/* use crate::server; /* nested */ crate::server::x */",
-        "const TEXT: &str = r#\"use crate::server::\"quoted\";\"#;",
-        "mod tests { use super::server; }",
-        "fn f<'a>(name: &'a str) { name::server::run() }",
-    ] {
-        assert_eq!(rules::layering("src/store.rs", allowed), [], "{allowed}");
-    }
-    assert_eq!(
-        rules::layering("src/cli/index.rs", "use crate::server::rpc; use super::super::query;"),
-        []
-    );
-    assert_eq!(rules::layering("src/lib.rs", "pub mod server;"), []);
-}
-
-#[test]
-fn planted_uses_of_owned_crates_are_seen() {
+fn planted_uses_of_what_has_an_owner_are_seen() {
     for (path, planted) in [
-        ("src/query.rs", "use rusqlite::Connection;"),
-        ("src/store/read.rs", "fn f() { rayon::join(|| {}, || {}); }"),
-        ("src/index.rs", "use std::{env, fs};"),
-        ("src/extract.rs", "fn f() { std::fs::metadata(path) }"),
-        ("src/resolve/types.rs", "use tree_sitter::Node;"),
-        ("src/server.rs", "use ::rustix::fs::inotify::init;"),
-        ("src/model.rs", "fn f() -> std::io::Result<()> {}"),
-        ("src/model.rs", "mod tests {} use std::thread;"),
-        ("src/model.rs", "mod tests { use rayon::prelude; }"),
+        ("src/index/lib.rs", "use std::{env, fs};"),
+        ("src/extract/lib.rs", "fn f() { std::fs::metadata(path) }"),
+        ("src/server/lib.rs", "use ::rustix::fs::inotify::init;"),
+        ("src/model/lib.rs", "fn f() -> std::io::Result<()> {}"),
+        ("src/model/lib.rs", "mod tests {} use std::thread;"),
+        ("src/model/ids.rs", "mod tests { use rustix::fs::inotify; }"),
     ] {
-        assert_eq!(lines(rules::layering(path, planted)), [1], "{path}: {planted}");
+        assert_eq!(lines(rules::owners(path, planted)), [1], "{path}: {planted}");
     }
     for (path, allowed) in [
-        ("src/store/read.rs", "use rusqlite::{Connection, params};"),
-        ("src/config.rs", "fn f() { std::env::var_os(name) }"),
-        ("src/source/walk.rs", "use ignore::WalkBuilder; use std::fs;"),
-        ("src/server.rs", "mod ignore_me; fn f() { self::inotify::all() }"),
-        ("src/model.rs", "mod tests { use std::{env, thread}; }"),
+        ("src/config/lib.rs", "fn f() { std::env::var_os(name) }"),
+        ("src/source/walk.rs", "use std::fs;"),
+        ("src/server/lib.rs", "mod ignore_me; fn f() { self::inotify::all() }"),
+        ("src/model/lib.rs", "mod tests { use std::{env, thread}; }"),
+        ("src/model/lib.rs", "// use std::env;"),
+        ("src/model/lib.rs", "const TEXT: &str = r#\"use std::env::\"quoted\";\"#;"),
+        ("src/model/lib.rs", "fn f<'a>(name: &'a str) { name::std::env::run() }"),
+        ("src/main.rs", "use std::env;"),
     ] {
-        assert_eq!(rules::layering(path, allowed), [], "{path}: {allowed}");
+        assert_eq!(rules::owners(path, allowed), [], "{path}: {allowed}");
     }
 }
 
@@ -267,25 +231,49 @@ fn planted_language_names_are_seen() {
 
 #[test]
 fn every_dependency_is_used() {
-    let mut files = sources(&["src", "tests", "benches", "grammars"]);
-    for language in std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars"))
-        .expect("grammars/ is readable")
-    {
-        let path = language.expect("grammars/ is readable").path().join("grammar.toml");
-        files.extend(std::fs::read_to_string(&path).map(|text| (path.display().to_string(), text)));
-    }
-    assert_eq!(rules::unused_dependencies(&manifest(), &files), Vec::<String>::new());
+    let packages = packages();
+    let unused = packages.iter().flat_map(|folder| {
+        let mut files = match folder.as_str() {
+            "" => sources(&["tests", "benches"]),
+            own => sources(&[own]),
+        };
+        if folder.is_empty() {
+            let top = sources(&["src"]).into_iter();
+            files.extend(top.filter(|(path, _)| rules::crate_of(path).is_none()));
+        }
+        if folder == "grammars" {
+            files.extend(grammars());
+        }
+        let unused = rules::unused_dependencies(&manifest(folder), &files);
+        unused.into_iter().map(move |name| format!("{folder}/Cargo.toml: {name}"))
+    });
+    nothing(&unused.collect::<Vec<_>>());
+    let manifests: Vec<String> = packages.iter().map(|folder| manifest(folder)).collect();
+    nothing(&rules::unshared_dependencies(&manifests[0], &manifests));
+}
+
+/// The manifests of languages, by their paths.
+fn grammars() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("grammars");
+    let folders = std::fs::read_dir(folder).expect("grammars/ is readable");
+    let paths = folders.map(|one| one.expect("grammars/ is readable").path().join("grammar.toml"));
+    let texts = paths.filter_map(|path| {
+        Some((path.display().to_string(), std::fs::read_to_string(&path).ok()?))
+    });
+    texts.collect()
 }
 
 #[test]
 fn a_planted_dependency_is_seen() {
-    let manifest =
-        "[dependencies]\nused-one = \"1\"\nidle = \"1\"\n[dev-dependencies]\nlazy = \"2\"";
+    let manifest = "[features]\nx = [\"lent/x\"]\n[dependencies]\nused-one = \"1\"\nidle = \"1\"\n\
+                    lent = \"1\"\n[dev-dependencies]\nlazy = \"2\"";
     let files = [(
         "src/x.rs".to_owned(),
         "//! idle is only spoken of.\nuse used_one::Thing;\nconst A: &str = \"lazy\";".to_owned(),
     )];
     assert_eq!(rules::unused_dependencies(manifest, &files), ["idle", "lazy"]);
+    let workspace = "[workspace.dependencies]\nlazy = \"2\"\nforgotten = \"1\"";
+    assert_eq!(rules::unshared_dependencies(workspace, &[manifest.to_owned()]), ["forgotten"]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! The layers below the top level: which folders and files of a module may import from which, how
-//! many files a folder may have, and which names of types are taken. Every exception is listed, and
+//! The layers inside of a crate: which of its folders and files may import from which, how many
+//! files a folder may have, and which names of types are taken. Every exception is listed, and
 //! one that is none any more fails.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,10 +13,10 @@ pub(super) const MAX_FILES: usize = 14;
 /// Types of `src` that may share a name.
 pub(super) const MAX_NAMESAKES: usize = 3;
 
-/// Files of one top-level module in which a type may have methods of its own.
+/// Files of one crate in which a type may have methods of its own.
 pub(super) const MAX_IMPL_FILES: usize = 3;
 
-/// Types with methods in more files: module, name.
+/// Types with methods in more files: crate, name.
 pub(super) const SPREAD: &[(&str, &str)] = &[
     // One search in a text, with a file for each kind of what it looks for.
     ("extract", "Finder"),
@@ -26,8 +26,8 @@ pub(super) const SPREAD: &[(&str, &str)] = &[
     ("store", "Snapshot"),
 ];
 
-/// The layers inside of each top-level module, from the bottom up: folders, and files that stand
-/// beside them. What is in one layer knows nothing of its neighbours and of what is above.
+/// The layers inside of each crate, from the bottom up: folders, and files that stand beside them.
+/// What is in one layer knows nothing of its neighbours and of what is above.
 pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "cli",
@@ -57,7 +57,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "grammar",
         &[
-            &["inherit", "preprocessor", "selector", "tier"],
+            &["preprocessor", "selector"],
             &["import_form", "manifest", "pattern", "type_rule"],
             &["rule"],
             &["parse"],
@@ -129,7 +129,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     ("watch", &[&["queue"]]),
 ];
 
-/// Arrows against the layers: module, from, to.
+/// Arrows against the layers: crate, from, to.
 pub(super) const UPWARDS: &[(&str, &str, &str)] = &[
     // The sites of a file are kept in their packed form until somebody looks at them.
     ("model", "facts", "packed"),
@@ -144,31 +144,31 @@ pub(super) const CIRCLES: &[&[&str]] = &[&[
     "src/resolve/workspace/tables.rs",
 ]];
 
-/// Inside of a module imports go downwards too.
+/// Inside of a crate imports go downwards too.
 pub(super) fn second_level(
     graph: &Graph,
     layers: &[(&str, &[&[&str]])],
     upwards: &[(&str, &str, &str)],
 ) -> Vec<String> {
-    let place = |module: &str, name: &str| {
-        let (_, layers) = layers.iter().find(|(known, _)| *known == module)?;
+    let place = |owner: &str, name: &str| {
+        let (_, layers) = layers.iter().find(|(known, _)| *known == owner)?;
         layers.iter().position(|layer| layer.contains(&name))
     };
     let (mut found, mut used) = (Vec::new(), BTreeSet::new());
     for arrow in graph.arrows() {
-        let (module, from, to) = (arrow.module.as_str(), arrow.from.as_str(), arrow.to.as_str());
-        if let Some(known) = upwards.iter().find(|known| **known == (module, from, to)) {
+        let (owner, from, to) = (arrow.owner.as_str(), arrow.from.as_str(), arrow.to.as_str());
+        if let Some(known) = upwards.iter().find(|known| **known == (owner, from, to)) {
             used.insert(*known);
             continue;
         }
-        match (place(module, from), place(module, to)) {
+        match (place(owner, from), place(owner, to)) {
             (Some(above), Some(below)) if above > below => {}
             (Some(_), Some(_)) => found.push(format!(
-                "{}: `{module}::{from}` may not import from `{module}::{to}`",
+                "{}: `{owner}::{from}` may not import from `{owner}::{to}`",
                 arrow.file
             )),
             _ => found.push(format!(
-                "{}: `{from}` or `{to}` has no place in the layers of `{module}`",
+                "{}: `{from}` or `{to}` has no place in the layers of `{owner}`",
                 arrow.file
             )),
         }
@@ -195,14 +195,10 @@ pub(super) fn circles(graph: &Graph, known: &[&[&str]]) -> Vec<String> {
     found
 }
 
-/// A folder has no more files than fit on one screen. The roots of the crate are not among
-/// those of `src`.
+/// A folder has no more files than fit on one screen, beside the root of a crate.
 pub(super) fn crowded(files: &[(String, String)]) -> Vec<String> {
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
-    let inner = files
-        .iter()
-        .map(|(file, _)| file)
-        .filter(|file| !matches!(file.as_str(), "src/lib.rs" | "src/main.rs"));
+    let inner = files.iter().map(|(file, _)| file).filter(|file| !file.ends_with("/lib.rs"));
     for (folder, _) in inner.filter_map(|file| file.rsplit_once('/')) {
         *folders.entry(folder).or_default() += 1;
     }
@@ -240,21 +236,21 @@ pub(super) fn namesakes(files: &[(String, String)]) -> Vec<String> {
 pub(super) fn spread_out(files: &[(String, String)], known: &[(&str, &str)]) -> Vec<String> {
     let mut places: BTreeMap<(String, String), BTreeSet<&str>> = BTreeMap::new();
     for (file, text) in files {
-        let Some(module) = super::rules::module_of(file) else { continue };
+        let Some(owner) = super::rules::crate_of(file) else { continue };
         for name in types_with_methods(&outside_of_tests(text)) {
-            places.entry((module.to_owned(), name)).or_default().insert(file);
+            places.entry((owner.to_owned(), name)).or_default().insert(file);
         }
     }
     places.retain(|_, files| files.len() > MAX_IMPL_FILES);
     let is_known =
-        |module: &str, name: &str| known.iter().any(|&(of, known)| of == module && known == name);
-    let is_there = |(module, name): &(&str, &str)| {
-        places.contains_key(&((*module).to_owned(), (*name).to_owned()))
+        |owner: &str, name: &str| known.iter().any(|&(of, known)| of == owner && known == name);
+    let is_there = |(owner, name): &(&str, &str)| {
+        places.contains_key(&((*owner).to_owned(), (*name).to_owned()))
     };
-    let new = places.iter().filter(|((module, name), _)| !is_known(module, name));
+    let new = places.iter().filter(|((owner, name), _)| !is_known(owner, name));
     let mut found: Vec<String> = new
-        .map(|((module, name), files)| {
-            format!("`{module}::{name}` has methods in {} files: use functions", files.len())
+        .map(|((owner, name), files)| {
+            format!("`{owner}::{name}` has methods in {} files: use functions", files.len())
         })
         .collect();
     let stale = known.iter().filter(|known| !is_there(known));

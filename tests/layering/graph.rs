@@ -1,5 +1,5 @@
-//! The graph of files that name each other, from their paths and texts: which file imports from
-//! which, what goes in circles, and which folders of a top-level module import from which. Reads
+//! The graph of files of one crate that name each other, from their paths and texts: which file
+//! imports from which, what goes in circles, and which folders of a crate import from which. Reads
 //! nothing from disk.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -9,7 +9,7 @@ use super::lexer::{Kind, Path, paths, tokens};
 /// Re-exports of re-exports that are followed.
 const REEXPORTS: usize = 8;
 
-/// Where a module is: its names below the crate's root.
+/// Where a module is: its crate, and its names below the root of that.
 type Module = Vec<String>;
 
 /// Which files of `src` name something of which others. What only tests compile is left out.
@@ -18,11 +18,10 @@ pub(super) struct Graph {
     edges: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// An arrow between two folders (or files) directly in a top-level module, and a file that makes
-/// it.
+/// An arrow between two folders (or files) directly in a crate, and a file that makes it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Arrow {
-    pub(super) module: String,
+    pub(super) owner: String,
     pub(super) from: String,
     pub(super) to: String,
     pub(super) file: String,
@@ -76,18 +75,18 @@ impl Graph {
         found
     }
 
-    /// The arrows between what is directly in one top-level module.
+    /// The arrows between what is directly in one crate.
     pub(super) fn arrows(&self) -> BTreeSet<Arrow> {
         let mut arrows = BTreeSet::new();
         for (file, others) in &self.edges {
             for other in others {
                 let (from, to) = (module_of(file), module_of(other));
-                if let ([module, from, ..], [same, to, ..]) = (from.as_slice(), to.as_slice())
-                    && module == same
+                if let ([owner, from, ..], [same, to, ..]) = (from.as_slice(), to.as_slice())
+                    && owner == same
                     && from != to
                 {
-                    let (module, from, to) = (module.clone(), from.clone(), to.clone());
-                    arrows.insert(Arrow { module, from, to, file: file.clone() });
+                    let (owner, from, to) = (owner.clone(), from.clone(), to.clone());
+                    arrows.insert(Arrow { owner, from, to, file: file.clone() });
                 }
             }
         }
@@ -106,12 +105,12 @@ struct Source {
 }
 
 impl Source {
-    /// The path from the crate's root; none for what is not of this crate.
+    /// The crate and the path from its root; none for what is not of this crate.
     fn absolute(&self, module: &[String], named: &Path) -> Option<Module> {
         let (mut base, mut inline, mut rest) =
             (module.to_vec(), named.inline_modules, named.segments.as_slice());
         match rest.first()?.as_str() {
-            "crate" | "cograph" => return Some(rest[1..].to_vec()),
+            "crate" => return Some([&module[..1], &rest[1..]].concat()),
             "self" | "super" => {}
             first if inline == 0 && self.children.contains(first) => {
                 return Some([base.as_slice(), rest].concat());
@@ -138,8 +137,7 @@ impl Sources {
         let only_tests: Vec<Module> =
             files.iter().flat_map(|(file, text)| test_modules(file, text)).collect();
         let is_test = |module: &Module| only_tests.iter().any(|tests| module.starts_with(tests));
-        let known =
-            files.iter().filter(|(file, _)| file.starts_with("src/") && file != "src/main.rs");
+        let known = files.iter().filter(|(file, _)| super::rules::crate_of(file).is_some());
         let known = known
             .map(|(file, text)| (module_of(file), file, text))
             .filter(|(module, ..)| !is_test(module));
@@ -219,7 +217,7 @@ fn test_modules(file: &str, text: &str) -> Vec<Module> {
 
 fn module_of(file: &str) -> Module {
     let inner = file.strip_prefix("src/").and_then(|rest| rest.strip_suffix(".rs")).unwrap_or(file);
-    inner.split('/').filter(|part| *part != "lib").map(str::to_owned).collect()
+    inner.strip_suffix("/lib").unwrap_or(inner).split('/').map(str::to_owned).collect()
 }
 
 fn is_same_branch(one: &str, other: &str) -> bool {

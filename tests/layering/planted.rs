@@ -1,4 +1,4 @@
-//! Violations of the layers below the top level, planted into files that exist in these tests only.
+//! Violations of the layers inside of a crate, planted into files that exist in these tests only.
 
 use super::folders;
 use super::graph::Graph;
@@ -13,44 +13,42 @@ fn planted_arrows_are_seen_in_every_notation() {
     let layers: &[(&str, &[&[&str]])] = &[("store", &[&["format"], &["read", "build"]])];
     let with = |text: &str, upwards: &[(&str, &str, &str)]| {
         let files = planted(&[
-            ("src/store.rs", "pub use read::rows::Row; use crate::store::build;"),
+            ("src/store/lib.rs", "pub use read::rows::Row; use crate::build;"),
             ("src/store/format.rs", "mod schema;"),
             ("src/store/format/schema.rs", text),
             ("src/store/read.rs", "pub(super) mod rows;"),
             ("src/store/read/rows.rs", "use super::super::format::schema; pub struct Row;"),
-            ("src/store/build.rs", "fn f() { crate::store::format::schema::g() }"),
+            ("src/store/build.rs", "fn f() { crate::format::schema::g() }"),
             ("src/store/novelty.rs", ""),
         ]);
         folders::second_level(&Graph::of(&files), layers, upwards)
     };
     for planted in [
-        "use crate::store::read::rows;",
-        "use crate::store::{build::Thing, format};",
+        "use crate::read::rows;",
+        "use crate::{build::Thing, format};",
         "use super::super::build;",
-        "use crate::store::Row;",
-        "use crate::store::build::Thing as Other;",
+        "use crate::Row;",
+        "use crate::build::Thing as Other;",
         "fn f() { super::super::read::rows::g() }",
-        "use crate::store::Row; fn f() { Row::new() }",
+        "use crate::Row; fn f() { Row::new() }",
         "mod inner { use super::super::super::read; }",
-        "use crate::store::novelty;",
+        "use crate::novelty;",
     ] {
         assert_eq!(with(planted, &[]).len(), 1, "{planted}");
     }
     for allowed in [
         "use super::Thing;",
-        "use crate::store;",
-        "mod tests { use crate::store::read; }",
-        "// crate::store::read::rows",
+        "use crate::Nothing;",
+        "mod tests { use crate::read; }",
+        "// crate::read::rows",
     ] {
         assert_eq!(with(allowed, &[]), Vec::<String>::new(), "{allowed}");
     }
     let exception = [("store", "format", "read")];
-    assert_eq!(with("use crate::store::Row;", &exception), Vec::<String>::new());
+    assert_eq!(with("use crate::Row;", &exception), Vec::<String>::new());
     assert_eq!(with("", &exception).len(), 1, "an exception that is none any more");
-    let neighbours = planted(&[
-        ("src/store/read.rs", "use crate::store::build::f;"),
-        ("src/store/build.rs", ""),
-    ]);
+    let neighbours =
+        planted(&[("src/store/read.rs", "use crate::build::f;"), ("src/store/build.rs", "")]);
     assert_eq!(
         folders::second_level(&Graph::of(&neighbours), layers, &[]).len(),
         1,
@@ -62,12 +60,12 @@ fn planted_arrows_are_seen_in_every_notation() {
 fn planted_circles_are_seen() {
     let circle = |other: &str| {
         let files = planted(&[
-            ("src/a.rs", "pub use inner::X; mod inner;"),
-            ("src/a/inner.rs", "use super::Y; use crate::b::Z;"),
-            ("src/b.rs", other),
-            ("src/b/deep.rs", "use crate::c; #[cfg(test)] mod checks;"),
-            ("src/b/deep/checks.rs", "use crate::b::deep::All;"),
-            ("src/c.rs", "mod tests { use crate::a::inner; }"),
+            ("src/x/a.rs", "pub use inner::X; mod inner;"),
+            ("src/x/a/inner.rs", "use super::Y; use crate::b::Z;"),
+            ("src/x/b.rs", other),
+            ("src/x/b/deep.rs", "use crate::c; #[cfg(test)] mod checks;"),
+            ("src/x/b/deep/checks.rs", "use crate::b::deep::All;"),
+            ("src/x/c.rs", "mod tests { use crate::a::inner; }"),
         ]);
         Graph::of(&files)
     };
@@ -80,7 +78,7 @@ fn planted_circles_are_seen() {
         let found = folders::circles(&circle(planted), &[]);
         assert_eq!(found.len(), 1, "{planted}");
         assert_eq!(
-            folders::circles(&circle(planted), &[&["src/a/inner.rs", "src/b.rs"]]),
+            folders::circles(&circle(planted), &[&["src/x/a/inner.rs", "src/x/b.rs"]]),
             Vec::<String>::new(),
             "{planted}"
         );
@@ -90,7 +88,7 @@ fn planted_circles_are_seen() {
     {
         assert_eq!(folders::circles(&circle(allowed), &[]), Vec::<String>::new(), "{allowed}");
         assert_eq!(
-            folders::circles(&circle(allowed), &[&["src/a/inner.rs", "src/b.rs"]]).len(),
+            folders::circles(&circle(allowed), &[&["src/x/a/inner.rs", "src/x/b.rs"]]).len(),
             1,
             "a stale exception"
         );
@@ -101,7 +99,7 @@ fn planted_circles_are_seen() {
 fn planted_crowds_are_seen() {
     let files = |count: usize| -> Vec<(String, String)> {
         let many = (0..count).map(|number| format!("src/store/file{number}.rs"));
-        many.chain(["src/lib.rs".into(), "src/store.rs".into(), "src/store/deep/x.rs".into()])
+        many.chain(["src/lib.rs".into(), "src/store/lib.rs".into(), "src/store/deep/x.rs".into()])
             .map(|path| (path, String::new()))
             .collect()
     };
@@ -137,7 +135,7 @@ fn planted_namesakes_are_seen() {
 #[test]
 fn planted_types_that_are_spread_out_are_seen() {
     let with = |last: &str, known: &[(&str, &str)]| {
-        let one = ("src/a.rs", "impl Same { fn f(&self) {} }");
+        let one = ("src/a/lib.rs", "impl Same { fn f(&self) {} }");
         let files = planted(&[
             one,
             ("src/a/b.rs", "struct X; impl<'a, F: Fn() -> u8> Same<'a, F> {}"),
@@ -149,7 +147,7 @@ fn planted_types_that_are_spread_out_are_seen() {
     for planted in ["impl Same {}", "mod x {} impl<T> Same<T> where T: Copy { fn g() {} }"] {
         assert_eq!(with(planted, &[]).len(), 1, "{planted}");
         assert_eq!(with(planted, &[("a", "Same")]), Vec::<String>::new(), "{planted}");
-        assert_eq!(with(planted, &[("b", "Same")]).len(), 2, "of another module");
+        assert_eq!(with(planted, &[("b", "Same")]).len(), 2, "of another crate");
     }
     for allowed in [
         "impl Clone for Same {}",

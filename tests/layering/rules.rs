@@ -1,10 +1,10 @@
-//! The rules as functions over a file's path and text, and the tables they hold: who may import
-//! whom, who owns which crate. Reads nothing from disk, so that a planted violation can be shown to
-//! each of them.
+//! The rules as functions over a file's path and text, and the tables they hold: who may name which
+//! part of the system. Reads nothing from disk, so that a planted violation can be shown to each of
+//! them.
 
 use std::collections::HashSet;
 
-use super::lexer::{Kind, Path, Token, paths, tokens};
+use super::lexer::{Kind, Token, paths, tokens};
 
 /// A broken rule: the line and what is wrong there.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,163 +19,58 @@ pub(super) const MAX_LINES: usize = 500;
 /// Columns of a line.
 pub(super) const MAX_COLUMNS: usize = 100;
 
-/// The layers from the bottom up. A module imports from layers below its own only.
-const LAYERS: &[&[&str]] = &[
-    &["model", "faults"],
-    &["grammar", "config"],
-    &["store", "resolve", "extract", "source"],
-    &["query", "index", "watch", "history"],
-    &["server"],
-    &["cli"],
-    &["main"],
-];
+/// Parts of the standard library and of crates that several use, which only their owners may name:
+/// the first segments of a path, and the crates of `src` that may.
+const OWNERS: &[(&str, &[&str])] =
+    &[("rustix::fs::inotify", &["watch"]), ("std::env", &["config", "version"])];
 
-/// What only its owners may name: the first segments of a path, and the modules that may.
-const OWNERS: &[(&str, &[&str])] = &[
-    ("ignore", &["source"]),
-    ("rustix::fs::inotify", &["watch"]),
-    ("tree_sitter", &["extract", "grammar"]),
-    ("rusqlite", &["store"]),
-    ("lru", &["store"]),
-    ("rayon", &["index"]),
-    ("tokio", &["server"]),
-    ("tikv_jemalloc_ctl", &["model", "server"]),
-    ("hyper", &["server"]),
-    ("lsp_server", &["server"]),
-    ("lsp_types", &["server"]),
-    ("serde", &["grammar", "server"]),
-    ("serde_json", &["server"]),
-    ("toml", &["cli", "config", "grammar", "resolve"]),
-    ("toml_edit", &["cli"]),
-    ("jsonc_parser", &["cli"]),
-    ("similar", &["cli"]),
-    ("shlex", &["config", "server"]),
-    ("anstream", &["cli"]),
-    ("anstyle", &["cli"]),
-    ("anstyle_query", &["cli"]),
-    ("supports_hyperlinks", &["cli"]),
-    ("signal_hook", &["config", "server"]),
-    ("clap", &["cli"]),
-    ("clap_complete", &["cli"]),
-    ("comfy_table", &["cli"]),
-    ("indicatif", &["cli"]),
-    ("tracing_subscriber", &["cli"]),
-    ("std::env", &["config"]),
-];
-
-/// What a module may not name although nobody owns it.
+/// What a crate may not name although nobody owns it.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("model", &["std::fs", "std::io", "std::thread", "std::process"]),
     ("grammar", &["std::fs", "std::thread", "std::process"]),
-    (
-        "extract",
-        &[
-            "std::fs",
-            "std::thread",
-            "std::process",
-            "crate::store",
-            "crate::source",
-            "crate::resolve",
-        ],
-    ),
+    ("extract", &["std::fs", "std::thread", "std::process"]),
     ("resolve", &["std::fs", "std::thread", "std::process", "std::time"]),
-    ("query", &["std::fs", "std::process", "crate::extract"]),
-    ("watch", &["std::fs", "std::process", "crate::store"]),
-    ("server", &["std::fs", "crate::extract", "crate::resolve"]),
+    ("query", &["std::fs", "std::process"]),
+    ("watch", &["std::fs", "std::process"]),
+    ("server", &["std::fs"]),
 ];
 
-/// The top-level module that a file of `src` belongs to (`src/store/read.rs` -> `store`); none for
-/// the crate's root.
-pub(super) fn module_of(path: &str) -> Option<&str> {
-    let inner = path.strip_prefix("src/")?.strip_suffix(".rs")?;
-    (inner != "lib").then(|| inner.split('/').next().unwrap_or(inner))
+/// The crate of `src` that a file belongs to (`src/store/read.rs` -> `store`); none for the
+/// package at the top.
+pub(super) fn crate_of(path: &str) -> Option<&str> {
+    path.strip_prefix("src/")?.split_once('/').map(|(folder, _)| folder)
 }
 
-/// Imports go downwards only, and what has an owner is named by its owner only.
-pub(super) fn layering(path: &str, text: &str) -> Vec<Violation> {
-    let Some(module) = module_of(path) else { return Vec::new() };
-    let Some(layer) = layer_of(module) else {
-        return vec![Violation {
-            line: 1,
-            what: format!(
-                "module `{module}` has no place in the layers of tests/layering/rules.rs"
-            ),
-        }];
-    };
+/// What has an owner is named by its owner only. Which crates another may name is in its manifest,
+/// and the compiler's to hold.
+pub(super) fn owners(path: &str, text: &str) -> Vec<Violation> {
+    let Some(own) = crate_of(path) else { return Vec::new() };
     let mut found = Vec::new();
     for named in paths(&tokens(text)) {
-        let absolute = absolute(path, &named);
-        // A test may set a stage that its module may not: threads, files, variables.
-        if named.in_tests && starts_with(&absolute, "std") {
+        let whole = named.segments.join("::");
+        // A test may set a stage that its crate may not: threads, files, variables.
+        if named.in_tests && starts_with(&whole, "std") {
             continue;
         }
-        if let Some(other) =
-            absolute.strip_prefix("crate::").and_then(|rest| rest.split("::").next())
-            && other != module
-            && layer_of(other).is_some_and(|below| below >= layer)
-        {
-            found.push(Violation {
-                line: named.line,
-                what: format!(
-                    "`{module}` may not import from `{other}`: imports go downwards only"
-                ),
-            });
-        }
         for (owned, owners) in OWNERS {
-            if starts_with(&absolute, owned) && !owners.contains(&module) {
+            if starts_with(&whole, owned) && !owners.contains(&own) {
                 found.push(Violation {
                     line: named.line,
-                    what: format!(
-                        "`{owned}` belongs to {}, not to `{module}`",
-                        owners.join(" and ")
-                    ),
+                    what: format!("`{owned}` belongs to {}, not to `{own}`", owners.join(" and ")),
                 });
             }
         }
-        for forbidden in
-            FORBIDDEN.iter().filter(|(who, _)| *who == module).flat_map(|(_, what)| *what)
+        for forbidden in FORBIDDEN.iter().filter(|(who, _)| *who == own).flat_map(|(_, what)| *what)
         {
-            if starts_with(&absolute, forbidden) {
+            if starts_with(&whole, forbidden) {
                 found.push(Violation {
                     line: named.line,
-                    what: format!("`{module}` may not touch `{forbidden}`"),
+                    what: format!("`{own}` may not touch `{forbidden}`"),
                 });
             }
         }
     }
     found
-}
-
-fn layer_of(module: &str) -> Option<usize> {
-    LAYERS.iter().position(|layer| layer.contains(&module))
-}
-
-/// The path from the root of its crate: `self`, `super` and the library's own name are replaced.
-fn absolute(file: &str, named: &Path) -> String {
-    let inner = file.strip_prefix("src/").and_then(|rest| rest.strip_suffix(".rs")).unwrap_or(file);
-    let mut module: Vec<&str> = inner.split('/').filter(|part| *part != "lib").collect();
-    let mut inline = named.inline_modules;
-    let mut rest = named.segments.as_slice();
-    match rest.first().map(String::as_str) {
-        Some("cograph") => return format!("crate::{}", rest[1..].join("::")),
-        Some("self" | "super") => {}
-        _ => return rest.join("::"),
-    }
-    while let Some(step @ ("self" | "super")) = rest.first().map(String::as_str) {
-        if step == "super" {
-            match inline {
-                0 => drop(module.pop()),
-                _ => inline -= 1,
-            }
-        }
-        rest = &rest[1..];
-    }
-    if inline > 0 {
-        return rest.join("::");
-    }
-    let whole: Vec<&str> =
-        std::iter::once("crate").chain(module).chain(rest.iter().map(String::as_str)).collect();
-    whole.join("::")
 }
 
 fn starts_with(path: &str, prefix: &str) -> bool {
@@ -313,18 +208,16 @@ pub(super) fn leftovers(_path: &str, text: &str) -> Vec<Violation> {
     found
 }
 
-/// The names of the dependencies that a manifest declares.
+/// The names of the dependencies that a package declares.
 pub(super) fn dependencies(manifest: &str) -> Vec<String> {
     let manifest: toml::Table = manifest.parse().expect("Cargo.toml is TOML");
-    ["dependencies", "build-dependencies", "dev-dependencies"]
-        .iter()
-        .filter_map(|section| manifest.get(*section).and_then(toml::Value::as_table))
-        .flat_map(|section| section.keys().cloned())
-        .collect()
+    let sections = ["dependencies", "build-dependencies", "dev-dependencies"];
+    let tables = sections.iter().filter_map(|section| manifest.get(*section)?.as_table());
+    tables.flat_map(|section| section.keys().cloned()).collect()
 }
 
-/// The dependencies of a manifest that no source names. Grammars are named by the manifests of
-/// their languages.
+/// The dependencies of a package that none of its sources names. Grammars are named by the
+/// manifests of their languages; a crate that only lends its features is named by a feature.
 pub(super) fn unused_dependencies(manifest: &str, files: &[(String, String)]) -> Vec<String> {
     let mut named: HashSet<String> = HashSet::new();
     for (path, text) in files {
@@ -336,9 +229,23 @@ pub(super) fn unused_dependencies(manifest: &str, files: &[(String, String)]) ->
             _ => None,
         }));
     }
-    let is_named = |dependency: &str| named.contains(&dependency.replace('-', "_"));
+    let is_named = |dependency: &str| {
+        named.contains(&dependency.replace('-', "_"))
+            || manifest.contains(&format!("\"{dependency}/"))
+            || manifest.contains(&format!("{dependency} = {{ workspace = true, features"))
+    };
     let mut unused: Vec<String> =
         dependencies(manifest).into_iter().filter(|dependency| !is_named(dependency)).collect();
     unused.dedup();
     unused
+}
+
+/// The dependencies that the workspace has a version of and no package declares.
+pub(super) fn unshared_dependencies(workspace: &str, packages: &[String]) -> Vec<String> {
+    let parsed: toml::Table = workspace.parse().expect("Cargo.toml is TOML");
+    let shared = parsed["workspace"].get("dependencies").and_then(toml::Value::as_table);
+    let declared: HashSet<String> =
+        packages.iter().flat_map(|manifest| dependencies(manifest)).collect();
+    let shared = shared.into_iter().flat_map(|table| table.keys().cloned());
+    shared.filter(|name| !declared.contains(name)).collect()
 }
