@@ -27,7 +27,7 @@
 
 mod answers;
 mod base;
-#[cfg(test)]
+#[cfg(all(test, feature = "federation"))]
 mod bounds;
 mod jsonrpc;
 mod language_server;
@@ -51,6 +51,7 @@ pub use language_server::run_language_server;
 pub use peers::{Probe, ProbeError, probe};
 #[cfg(feature = "faults")]
 pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};
+#[cfg(feature = "federation")]
 pub use proxy::federation::{Name, RegistryError, Upstreams};
 pub use proxy::upstream::{Examined, Listing, Target, TargetError, examine};
 pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve};
@@ -161,6 +162,7 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
 }
 
 /// Serves one client over stdio like `run_stdio`, from several upstreams.
+#[cfg(feature = "federation")]
 pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
     let Options { config, mut limits, .. } = options;
     let started_in = config.as_ref().ok().and_then(Config::started_in);

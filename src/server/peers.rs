@@ -2,7 +2,9 @@
 //! sees it (`probe`).
 
 mod probe;
+#[cfg(feature = "federation")]
 mod programs;
 
 pub use probe::{Probe, ProbeError, probe};
+#[cfg(feature = "federation")]
 pub(super) use programs::Programs;

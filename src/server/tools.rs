@@ -163,6 +163,7 @@ pub(crate) struct MoreTools {
 
 impl MoreTools {
     /// External tools in listing order.
+    #[cfg(feature = "federation")]
     pub(crate) fn new(listing: Vec<Value>) -> Self {
         let names =
             listing.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();

@@ -9,7 +9,7 @@ use super::Finding;
 use crate::mcp;
 use cograph_config::process::Ended;
 use cograph_config::{User, running_program, upstreams};
-use cograph_server::{Examined, Name, Probe, ProbeError, Target, examine, probe};
+use cograph_server::{Examined, Probe, ProbeError, Target, examine, probe};
 
 /// Maximum startup time without a warning.
 const STARTUP_WARNING: Duration = Duration::from_secs(1);
@@ -44,7 +44,8 @@ pub(super) fn upstream(user: &User, patience: Duration) -> Vec<Finding> {
         Ok(None) => Vec::new(),
         Ok(Some(named)) => match mcp::checked(named) {
             Ok(upstreams) => {
-                upstreams.all().map(|(name, target)| one(name, target, patience)).collect()
+                let all = mcp::all(&upstreams);
+                all.map(|(name, target)| one(&name.to_string(), target, patience)).collect()
             }
             Err(why) => vec![Finding::problem(area, format!("{shown}: {why}"), mend)],
         },
@@ -52,7 +53,7 @@ pub(super) fn upstream(user: &User, patience: Duration) -> Vec<Finding> {
     }
 }
 
-fn one(name: &Name, target: &Target, patience: Duration) -> Finding {
+fn one(name: &str, target: &Target, patience: Duration) -> Finding {
     let area = format!("upstream {name}");
     if let Target::Command(words) = target
         && let Some((program, arguments)) = words.split_first()

@@ -59,6 +59,7 @@ pub(crate) enum Event {
     /// The session's repository has a new generation.
     Published,
     /// The list of tools has changed.
+    #[cfg(feature = "federation")]
     ToolsChanged,
 }
 
@@ -267,6 +268,7 @@ impl Dispatcher {
             Event::Paused(ticket) => self.on_paused(ticket),
             Event::Resume(ticket, permit) => self.on_resume(ticket, permit),
             Event::Published => self.on_published(),
+            #[cfg(feature = "federation")]
             Event::ToolsChanged => self.send_tools_notification(),
         }
         false

@@ -184,6 +184,7 @@ impl Upstream {
     }
 
     /// Server name from the handshake; none while disconnected.
+    #[cfg(feature = "federation")]
     pub(crate) fn peer_name(&self) -> Option<String> {
         match &self.0.lock().link {
             Link::Up(connection) => connection.peer_name(),

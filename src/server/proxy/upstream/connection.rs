@@ -163,6 +163,7 @@ impl Connection {
     }
 
     /// Server name from the handshake.
+    #[cfg(feature = "federation")]
     pub(super) fn peer_name(&self) -> Option<String> {
         self.state().peer.clone()
     }
