@@ -1,6 +1,13 @@
 //! Command line: arguments, exit codes, and error messages. One file per subcommand; the layers
 //! below do the work.
 //!
+//! ```text
+//! arguments ──> clap ──┬── trace, search, … (the tools) ──> server::call ──┐
+//!                      ├── mcp, serve ──> server: runs until its client ends
+//!                      ├── index, doctor, install, export, grammar, … ─────┤
+//!                      └── exit code, message and hint  <── stderr         └──> output: stdout
+//! ```
+//!
 //! Results go to stdout, everything else to stderr. A closed pipe (`| head`) ends the program
 //! quietly.
 

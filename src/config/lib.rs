@@ -1,5 +1,12 @@
 //! Configuration: the only reader of the environment and of the home directory; limits, detection
 //! of the repository root, location of the cache. Opens no store and reads no source.
+//!
+//! ```text
+//! environment ──┐
+//! HOME ─────────┼──> Config ──┬── Limits          what a run may take
+//! arguments ────┘             ├── Repository      root, project files
+//! user's files ──> FileRules  └── cache directory, runtime socket, worker command
+//! ```
 
 mod limits;
 mod manifests;

@@ -1,6 +1,12 @@
 //! Extraction: one file's bytes to `FileFacts`, in a single pass over the syntax tree, driven by
 //! the language's tables. Knows no other file.
 //!
+//! ```text
+//! bytes ──> preprocess ──> parser ──> repair ──> walk ──────────> facts ──> FileFacts
+//!           same offsets   budget     parses     apply: the rule   complete
+//!                                     again      of a node kind
+//! ```
+//!
 //! - `preprocess` blanks preprocessor syntax, so that the parser can handle the rest.
 //! - `repair` handles what the grammar does not understand, and parses again.
 //! - `walk` traverses the tree; it has the input, the facts so far, and the context.

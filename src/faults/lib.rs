@@ -1,6 +1,13 @@
 //! Fault injection: defects that a test must detect, and gates at which a test can stop the
 //! program. Constant and compiled away without the cargo feature `faults`, which no release has.
 //!
+//! ```text
+//!     environment ── config ──> read
+//!                                │
+//! server, index, store, … ──> planted(Fault::X) ──> false, or the defect of this run
+//!                         ──> gates ──────────────> nothing, or the point where a test stops it
+//! ```
+//!
 //! `config` reads faults and gates from the environment; the code asks `planted` at the place of
 //! the defect.
 

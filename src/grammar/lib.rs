@@ -1,5 +1,11 @@
 //! Language table generated from `grammars/`: properties of each language, and language detection.
 //!
+//! ```text
+//! cograph-grammars ──> FOLDERS ──┬─ name, first bytes ──> detect ──> LanguageId
+//! use_manifests ──> (checked) ───┘                                        │ first use
+//!    Manifest, Rule, Pattern, TypeRule of a node kind <── Language <── parse, check
+//! ```
+//!
 //! Properties needed for all languages (file names, tier) are in a table generated at build time. A
 //! manifest is parsed and checked against its grammar on first use; a built-in manifest that does
 //! not fit is a bug (a test reads them all) and aborts the program with the manifest's name and

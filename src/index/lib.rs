@@ -1,6 +1,12 @@
 //! Indexing: plan, parallel ingestion, resolution, writing. The only module that uses several
 //! cores, and the only one that changes a store. Knows no protocol and prints nothing.
 //!
+//! ```text
+//! ChangeSet ──> job ──> worker process ──┬── build:  plan ──> extract ──> resolve ──> write
+//!                         quarantine     └── state:  compare ──> apply ──> update
+//!                                               └── facts_cache: facts between runs
+//! ```
+//!
 //! - `build` is the full build; `state` has the in-memory state between runs and applies changes.
 //! - `facts_cache` is the on-disk form of facts for later changes.
 //! - `worker` runs both in a process of their own; `quarantine` excludes files that must not be

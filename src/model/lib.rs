@@ -1,6 +1,15 @@
 //! Boundary types shared by all layers: ids, paths, kinds and verdicts. Plain data without
 //! dependencies.
 //!
+//! ```text
+//! bytes of a file                                             rows and answers
+//!       │                                                            ▲
+//!    extract ──> facts::FileFacts ──> resolve ──> graph ──> store ───┘
+//!                       │                           │
+//!                       └─────────> packed <────────┘     bytes of the segment
+//! words: names and prose ──> terms of a document ──> posting lists
+//! ```
+//!
 //! `facts`: result of extraction for one file. `graph`: result of resolution for the repository.
 //! `cancel`: cancellation tokens. `packed`: binary encoding of facts and results. `words`:
 //! tokenization of source text. `thread_use`: heap and CPU time of a thread. `freed_pages`: their

@@ -1,6 +1,13 @@
 //! Queries: one function each, from a snapshot and parameters to plain data. Renders nothing,
 //! writes nothing, knows no protocol.
 //!
+//! ```text
+//! name or path:line ──> names ──> symbols ──┐
+//! Snapshot ─────────────────────────────────┼──> trace, references, show, search, explore, …
+//! Params ───────────────────────────────────┘              │
+//!                                                 plain result, best first
+//! ```
+//!
 //! Every query has a `Params` struct with a `Default`, a function and a result struct. Lists are
 //! ordered best first, so that a response can truncate them; totals are exact or
 //! [`Total::AtLeast`]. The snapshot determines the generation of a result.

@@ -1,6 +1,15 @@
 //! Name resolution: facts of a whole repository to targets, by scopes, imports, types and members.
 //! Pure and language-independent.
 //!
+//! ```text
+//! FileFacts of all files ──> workspace::Tables <── imports: module systems
+//!                                  │ read only
+//! facts of one file ──> db ──> references ──> calls ──> types ──> members ──> names
+//!                                  │
+//!                                  ├──> Resolved: target, verdict and step of each reference
+//!                                  └──> footprint ──> incremental: what a change invalidates
+//! ```
+//!
 //! - `workspace`: the symbol table. `Tables` has the facts of every file with lookup tables, in a
 //!   full build only their exported part. `Program` is the view of one resolution, which records
 //!   every access (`footprint`).

@@ -1,6 +1,13 @@
 //! Repository on disk: directory walk, file names, and bounded reads. Knows no syntax, no store and
 //! no threads of the index.
 //!
+//! ```text
+//! root ──> walk ── rules, filter, mounts ──> WalkedFile: path, stamp
+//!                               │
+//! path ──> read ── limits ──────┴──> Text, or the SkipReason
+//! root ──> Sweep: stamps again ──> paths that may have changed
+//! ```
+//!
 //! Every file is accounted for: it yields text or a `SkipReason`. Symbolic links are never
 //! followed, so there are no loops and no path leads out of the root.
 

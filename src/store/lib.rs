@@ -1,6 +1,13 @@
 //! Store: one SQLite file per repository and generation, written atomically and read through
 //! snapshots.
 //!
+//! ```text
+//! resolve ──> build ──────┐                                    ┌──> Snapshot ──> query
+//!                         ├──> generation (SQLite) + segment ──┤
+//! index::apply ──> update ┘      format: what is in them       └──> sandbox ──> sql
+//!                         lifecycle: quota, seed          read: pool, connections
+//! ```
+//!
 //! Owns SQLite, the LRU of open stores, and the files in the cache directory. Knows nothing of
 //! ranking, JSON, source text or graph construction.
 //!

@@ -1,6 +1,12 @@
 //! File watching: the inotify queue of a repository in use, read at each query. Yields paths to
 //! check and nothing more: stamps and hashes decide. Knows no contents, no store and no server.
 //!
+//! ```text
+//! directories of a repository ──> inotify queue of the kernel
+//!                                       │ drain, at the start of a query
+//!                            Hints: paths to look at, or everywhere
+//! ```
+//!
 //! The kernel queues a notification before the system call that changed the file returns. Each
 //! query drains the queue on its own thread, so that a file saved before the query is among the
 //! paths, without a delay. For the same reason no thread reads ahead, and opening and reading files
