@@ -29,7 +29,7 @@ impl User {
     }
 
     /// Reads variables through `lookup`. Relative directories are ignored.
-    pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
+    pub(crate) fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
         let directory =
             |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = directory("HOME");

@@ -323,11 +323,6 @@ pub fn tier_of(name: &str) -> Option<Tier> {
     folders().iter().find(|folder| folder.name == name).map(|folder| folder.tier)
 }
 
-/// Tier of a language.
-pub fn tier(id: LanguageId) -> Tier {
-    folders()[usize::from(id.0)].tier
-}
-
 /// Maximum size of a file that counts as code, in bytes, for languages of mixed use; none without a
 /// limit.
 pub fn most_bytes(id: LanguageId) -> Option<u64> {

@@ -48,12 +48,12 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> IdleCache<K, T> {
     }
 
     /// Keys of the cached values.
-    pub fn keys(&self) -> Vec<K> {
+    pub(crate) fn keys(&self) -> Vec<K> {
         self.shared.lock().entries.iter().map(|entry| entry.key.clone()).collect()
     }
 
     /// Records a use of a value. Returns false if it is not cached.
-    pub fn touch(&self, key: &K) -> bool {
+    pub(crate) fn touch(&self, key: &K) -> bool {
         let mut state = self.shared.lock();
         state.find(key).map(|entry| entry.used = Instant::now()).is_some()
     }
@@ -69,7 +69,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> IdleCache<K, T> {
     }
 
     /// Inserts a value and drops the previous one.
-    pub fn put(&self, key: &K, value: T) {
+    pub(crate) fn put(&self, key: &K, value: T) {
         let before = {
             let mut state = self.shared.lock();
             let before = state.take(key);
@@ -101,7 +101,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> IdleCache<K, T> {
     }
 
     /// Removes and returns a value.
-    pub fn take(&self, key: &K) -> Option<T> {
+    pub(crate) fn take(&self, key: &K) -> Option<T> {
         self.shared.lock().take(key)
     }
 

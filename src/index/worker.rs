@@ -60,7 +60,7 @@ impl WorkerPool {
     }
 
     /// Records a query of a repository: extends the lifetime of its worker.
-    pub fn touch(&self, location: &Location) {
+    pub(crate) fn touch(&self, location: &Location) {
         self.idle.touch(location);
     }
 

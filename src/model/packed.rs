@@ -136,7 +136,7 @@ impl Writer {
     }
 
     /// Writes a word, interned, and returns its number.
-    pub fn put_word(&mut self, value: &str) -> u32 {
+    pub(crate) fn put_word(&mut self, value: &str) -> u32 {
         let Self { ids, words, places, .. } = self;
         let hash = FxBuildHasher.hash_one(value);
         let is_value = |id: &u32| {
@@ -255,7 +255,7 @@ impl<'b> Reader<'b> {
     }
 
     /// Reads the number of a word.
-    pub fn word_number(&mut self) -> Option<usize> {
+    pub(crate) fn word_number(&mut self) -> Option<usize> {
         usize::try_from(self.get()?).ok().filter(|&number| number < self.words.len())
     }
 

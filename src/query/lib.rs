@@ -154,11 +154,6 @@ impl SymbolInfo {
     pub fn is_test(&self) -> bool {
         self.flags & flags::TEST != 0
     }
-
-    /// True if it is visible outside of its file.
-    pub fn is_exported(&self) -> bool {
-        self.flags & flags::EXPORTED != 0
-    }
 }
 
 /// Use of a name.
@@ -283,7 +278,7 @@ pub enum Tests {
 
 impl Tests {
     /// True if code passes, given whether it is test code.
-    pub fn admits(self, is_test: bool) -> bool {
+    pub(crate) fn admits(self, is_test: bool) -> bool {
         match self {
             Self::Include => true,
             Self::Exclude => !is_test,

@@ -81,7 +81,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// True if the text is an error message.
-    pub fn is_error(self) -> bool {
+    pub(crate) fn is_error(self) -> bool {
         matches!(self, Self::Missing | Self::Refused | Self::Failed | Self::Stopped)
     }
 }

@@ -214,7 +214,7 @@ impl super::Modifiers {
     }
 
     /// True for a decorator that is known, and that neither registers nor calls its definition.
-    pub fn registers_nothing(&self, path: &str) -> bool {
+    pub(crate) fn registers_nothing(&self, path: &str) -> bool {
         let name = path.rsplit(['.', ':', '\\']).next().unwrap_or(path);
         let does = |meaning: &DecoratorMeaning| {
             use DecoratorMeaning::{Applying, ApplyingIf, Test};

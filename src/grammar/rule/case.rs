@@ -129,7 +129,7 @@ impl<'de> Deserialize<'de> for Cases {
 
 impl Rule {
     /// The rules that a node of the kind may have.
-    pub fn cases(&self) -> impl Iterator<Item = &Rule> {
+    pub(crate) fn cases(&self) -> impl Iterator<Item = &Rule> {
         let cases = if let Self::Cases { cases } = self { cases.as_slice() } else { &[] };
         let alone = cases.is_empty().then_some(self);
         cases.iter().map(|(_, rule)| rule).chain(alone)

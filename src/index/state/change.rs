@@ -62,7 +62,7 @@ impl ChangeSet {
     }
 
     /// True if applying these changes also applies `others`.
-    pub fn covers(&self, others: &Self) -> bool {
+    pub(crate) fn covers(&self, others: &Self) -> bool {
         match (self, others) {
             (Self::Everything { .. }, _) => true,
             (Self::Some { .. }, Self::Everything { .. }) => false,

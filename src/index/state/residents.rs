@@ -53,7 +53,7 @@ impl Residents {
     }
 
     /// Records a use of a repository.
-    pub fn touch(&self, location: &Location) {
+    pub(crate) fn touch(&self, location: &Location) {
         self.0.touch(location);
     }
 

@@ -52,7 +52,7 @@ impl Sites {
 
     /// Encodes the sites: they are the largest part of a file's facts, and only the resolution of
     /// the file itself reads them.
-    pub fn pack(&mut self) {
+    pub(crate) fn pack(&mut self) {
         if let Form::List(sites) = &self.0 {
             self.0 = Form::Packed(PackedSites::of(sites));
         }

@@ -82,7 +82,7 @@ pub struct PackedSites {
 
 impl PackedSites {
     /// Encodes sites.
-    pub fn of(sites: &[Site]) -> Self {
+    pub(crate) fn of(sites: &[Site]) -> Self {
         let (mut writer, mut before) = (Writer::default(), DeltaState::default());
         writer
             .list(sites, &BLANK_SITE, |pass, item| site(pass, item, &mut before))
@@ -93,17 +93,12 @@ impl PackedSites {
     }
 
     /// Number of sites.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.count as usize
     }
 
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
-
     /// Decodes the sites.
-    pub fn unpack(&self) -> Vec<Site> {
+    pub(crate) fn unpack(&self) -> Vec<Site> {
         self.sites().expect("packing has made the bytes, or reading has tried them")
     }
 

@@ -50,7 +50,7 @@ pub enum Effort {
 
 impl Effort {
     /// Maximum number of files with the name that are searched line by line.
-    pub const fn files(self) -> usize {
+    pub(crate) const fn files(self) -> usize {
         match self {
             Self::All => MAX_FILES,
             Self::Few => MAX_FILES_BESIDE,
@@ -58,7 +58,7 @@ impl Effort {
     }
 
     /// Maximum number of files without an index of their words that are searched.
-    pub const fn files_without_words(self) -> usize {
+    pub(crate) const fn files_without_words(self) -> usize {
         match self {
             Self::All => usize::MAX,
             Self::Few => MAX_OTHER_FILES,

@@ -160,7 +160,7 @@ impl Asked {
     }
 
     /// Encodes the footprint: each list as its length and the varint deltas of its numbers.
-    pub fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.unknown)];
         for list in self.lists() {
             packed::put_varint(&mut bytes, list.len() as u64);
@@ -174,7 +174,7 @@ impl Asked {
     }
 
     /// Decodes a footprint; `None` if the bytes are invalid.
-    pub fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(mut bytes: &[u8]) -> Option<Self> {
         let unknown = packed::take_varint(&mut bytes)? == 1;
         let (mut numbers, mut ends) = (Vec::new(), [0; 5]);
         for end in &mut ends {

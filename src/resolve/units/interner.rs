@@ -48,12 +48,12 @@ impl Names {
     }
 
     /// Interns a text, at any time and from any thread.
-    pub fn number(&self, text: &str) -> Name {
+    pub(crate) fn number(&self, text: &str) -> Name {
         self.early(text).unwrap_or_else(|| self.number_late(&mut self.late_ids(), text))
     }
 
     /// Interns texts in order, at any time and from any thread.
-    pub fn numbers<T: AsRef<str>>(&self, texts: &[T]) -> Vec<Name> {
+    pub(crate) fn numbers<T: AsRef<str>>(&self, texts: &[T]) -> Vec<Name> {
         let mut late = self.late_ids();
         let number = |text: &T| {
             self.early(text.as_ref()).unwrap_or_else(|| self.number_late(&mut late, text.as_ref()))

@@ -56,7 +56,7 @@ pub struct Prepared {
 impl Prepared {
     /// Prepares a file with all its facts. `names` are its interned names in the order of the
     /// facts.
-    pub fn of(facts: &FileFacts, language: LanguageId, names: Vec<Name>) -> Self {
+    pub(crate) fn of(facts: &FileFacts, language: LanguageId, names: Vec<Name>) -> Self {
         Self::with(facts, language, |_| UnitTable::of(facts, names.into(), None))
     }
 

@@ -205,7 +205,7 @@ impl Tables {
     }
 
     /// Reads all stored facts of a file.
-    pub fn facts(&self, file: FileId) -> Option<(FileFacts, Shared)> {
+    pub(crate) fn facts(&self, file: FileId) -> Option<(FileFacts, Shared)> {
         self.archive.as_ref()?.facts(self.key(file))
     }
 

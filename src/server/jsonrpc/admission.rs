@@ -28,7 +28,7 @@ impl Class {
     const ALL: [Class; 3] = [Class::Control, Class::Query, Class::Heavy];
 
     /// Stable name.
-    pub fn word(self) -> &'static str {
+    pub(crate) fn word(self) -> &'static str {
         match self {
             Self::Control => "control",
             Self::Query => "query",

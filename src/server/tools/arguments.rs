@@ -98,7 +98,7 @@ impl Arguments {
     }
 
     /// Value of a text parameter.
-    pub fn text(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {
             Some(Argument::Text(text)) => Some(text),
             _ => None,
@@ -106,7 +106,7 @@ impl Arguments {
     }
 
     /// Values of a list parameter; empty if absent.
-    pub fn texts(&self, name: &str) -> &[String] {
+    pub(crate) fn texts(&self, name: &str) -> &[String] {
         match self.get(name) {
             Some(Argument::Texts(texts)) => texts,
             _ => &[],
@@ -114,7 +114,7 @@ impl Arguments {
     }
 
     /// Value of an integer parameter.
-    pub fn integer(&self, name: &str) -> Option<u64> {
+    pub(crate) fn integer(&self, name: &str) -> Option<u64> {
         match self.get(name) {
             Some(Argument::Integer(number)) => Some(*number),
             _ => None,
@@ -122,7 +122,7 @@ impl Arguments {
     }
 
     /// Value of a flag.
-    pub fn flag(&self, name: &str) -> bool {
+    pub(crate) fn flag(&self, name: &str) -> bool {
         matches!(self.get(name), Some(Argument::Flag(true)))
     }
 

@@ -135,15 +135,10 @@ statements! {
     LAST_SYMBOL = "SELECT max(id) FROM symbol";
     FILE_OF_SYMBOL = "SELECT file FROM symbol WHERE id = ?1";
     FILE_EDGES = "SELECT source, target, sites FROM file_edge";
-    FILES_USED_BY = "SELECT target, sites FROM file_edge WHERE source = ?1";
     IMPORTS_OF_FILE = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM import \
                        i \
                        JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
                        i.file = ?1 ORDER BY i.place";
-    IMPORTS_OF_TARGET = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM \
-                         import i \
-                         JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
-                         i.target = ?1 ORDER BY i.file, i.place";
     PROBLEMS = "SELECT file, kind, first_line, last_line FROM problem";
     PROBLEMS_OF_FILE = "SELECT file, kind, first_line, last_line FROM problem WHERE file = ?1 \
                         ORDER BY place";

@@ -144,7 +144,7 @@ impl Store {
     }
 
     /// Identity of the file when it was opened.
-    pub fn version(&self) -> Version {
+    pub(crate) fn version(&self) -> Version {
         self.version
     }
 

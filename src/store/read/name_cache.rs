@@ -109,7 +109,7 @@ impl NameRuns {
 
     /// Intersection.
     #[must_use]
-    pub fn and(mut self, other: &Self) -> Self {
+    pub(crate) fn and(mut self, other: &Self) -> Self {
         self.bits.iter_mut().zip(&other.bits).for_each(|(own, other)| *own &= other);
         self
     }

@@ -396,7 +396,7 @@ pub(super) struct LeaseGuard {
 
 impl Lease {
     /// Snapshot for one query, which holds the lease.
-    pub fn snapshot(&self, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
+    pub(crate) fn snapshot(&self, cancel: &CancelToken) -> Result<Snapshot, StoreError> {
         Ok(self.store().snapshot(cancel)?.keeping(self.guard.clone()))
     }
 

@@ -154,19 +154,9 @@ impl Snapshot {
         })
     }
 
-    /// Files that a file depends on, with numbers of sites and imports.
-    pub fn files_used_by(&self, file: FileKey) -> Result<Vec<(FileKey, u32)>, StoreError> {
-        self.all(statements::FILES_USED_BY, [file.0], |row| Ok((FileKey(row.get(0)?), row.get(1)?)))
-    }
-
     /// Imports of a file, in order.
     pub fn imports_of(&self, file: FileKey) -> Result<Vec<ImportRow>, StoreError> {
         self.all(statements::IMPORTS_OF_FILE, [file.0], import_row)
-    }
-
-    /// Imports whose target is a file.
-    pub fn imports_to(&self, file: FileKey) -> Result<Vec<ImportRow>, StoreError> {
-        self.all(statements::IMPORTS_OF_TARGET, [file.0], import_row)
     }
 
     /// Every incomplete region.

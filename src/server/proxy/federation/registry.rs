@@ -180,7 +180,7 @@ impl EventSink {
 
 impl Name {
     /// Parses a name.
-    pub fn new(given: &str) -> Result<Self, RegistryError> {
+    pub(crate) fn new(given: &str) -> Result<Self, RegistryError> {
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         let begins = given.bytes().next().is_some_and(|first| first.is_ascii_alphabetic());
         let ends = given.bytes().last().is_some_and(|last| last.is_ascii_alphanumeric());
@@ -196,7 +196,7 @@ impl Name {
     }
 
     /// The name as text.
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }
