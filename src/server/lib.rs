@@ -27,7 +27,8 @@
 
 mod answers;
 mod base;
-#[cfg(all(test, feature = "federation"))]
+#[cfg(feature = "federation")]
+#[cfg(test)]
 mod bounds;
 mod jsonrpc;
 mod language_server;
