@@ -7,6 +7,7 @@ mod calls;
 mod client;
 mod completion;
 mod ending;
+#[cfg(feature = "federation")]
 mod federation;
 mod forty;
 mod framing;
