@@ -103,7 +103,7 @@ impl Flag {
 impl ChildProcess {
     /// Starts a command with its standard streams connected to this process. It inherits the
     /// environment except for the bearer token, unless the command sets one.
-    pub(crate) fn start(mut command: Command) -> io::Result<Started> {
+    pub fn start(mut command: Command) -> io::Result<Started> {
         if command.get_envs().all(|(name, _)| name != TOKEN_VARIABLE) {
             command.env_remove(TOKEN_VARIABLE);
         }
@@ -149,13 +149,13 @@ impl ChildProcess {
     }
 
     /// Waits for the exit with a timeout. Returns true if the process has ended.
-    pub(crate) fn wait(&self, at_most: Duration) -> bool {
+    pub fn wait(&self, at_most: Duration) -> bool {
         self.exit.wait(at_most)
     }
 
     /// Ends the process after its input was closed: waits, sends SIGTERM to the group, then
     /// SIGKILL, and reaps it. None if it was ended before.
-    pub(crate) fn end(&self, patience: EndPatience) -> Option<Ended> {
+    pub fn end(&self, patience: EndPatience) -> Option<Ended> {
         let mut child = self.child.lock().take()?;
         let mut ended = None;
         if !self.wait(patience.after_end_of_input) {
@@ -185,7 +185,7 @@ impl ChildProcess {
 
     /// Ends the process and its group within three steps of this length and reaps it, during
     /// shutdown; helps a concurrent `end`. Its input must be closed.
-    pub(crate) fn end_quickly(&self, step: Duration) {
+    pub fn end_quickly(&self, step: Duration) {
         for signal in [Signal::TERM, Signal::KILL] {
             if self.wait(step) {
                 break;

@@ -139,6 +139,10 @@ statements! {
                        i \
                        JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
                        i.file = ?1 ORDER BY i.place";
+    IMPORTS_OF_TARGET = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM \
+                         import i \
+                         JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
+                         i.target = ?1 ORDER BY i.file, i.place";
     PROBLEMS = "SELECT file, kind, first_line, last_line FROM problem";
     PROBLEMS_OF_FILE = "SELECT file, kind, first_line, last_line FROM problem WHERE file = ?1 \
                         ORDER BY place";

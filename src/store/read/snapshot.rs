@@ -159,6 +159,11 @@ impl Snapshot {
         self.all(statements::IMPORTS_OF_FILE, [file.0], import_row)
     }
 
+    /// Imports whose target is a file.
+    pub fn imports_to(&self, file: FileKey) -> Result<Vec<ImportRow>, StoreError> {
+        self.all(statements::IMPORTS_OF_TARGET, [file.0], import_row)
+    }
+
     /// Every incomplete region.
     pub fn problems(&self) -> Result<Vec<ProblemRow>, StoreError> {
         self.all(statements::PROBLEMS, [], problem_row)
