@@ -12,8 +12,9 @@
 //! ```
 //!
 //! Invariants that hold across crates:
-//! - A crate knows those below it only: `cli -> server -> {query, index, watch} -> {store, resolve,
-//!   extract, source} -> {grammar, config} -> model`. Manifests say which; the compiler holds it.
+//! - A crate knows those below it only: `cli -> server -> {query, index, history, watch} -> {store,
+//!   resolve, extract, source} -> {grammar, config} -> model`. Manifests say which; the compiler
+//!   holds it.
 //! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in
 //!   the result.
 //! - Exactly one function changes the contents of a store: `index::apply`. (`store::restamp`
@@ -32,6 +33,7 @@ pub use cograph_resolve as resolve;
 pub use cograph_source as source;
 pub use cograph_store as store;
 
+pub use cograph_history as history;
 pub use cograph_index as index;
 pub use cograph_query as query;
 pub use cograph_watch as watch;

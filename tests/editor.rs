@@ -232,7 +232,7 @@ fn an_answer_is_about_the_file_and_says_so() {
     let mut editor = Editor::open(&nested(), &["one"]);
     let hover = |editor: &mut Editor| {
         let found = editor.at("textDocument/hover", "uses.py", 5, 30);
-        found["contents"]["value"].as_str().unwrap_or_else(|| panic!("text: {found}")).to_owned()
+        found["contents"].as_str().unwrap_or_else(|| panic!("text: {found}")).to_owned()
     };
     let text = hover(&mut editor);
     assert!(text.contains("def side()") && text.contains("Length of a side."), "{text}");

@@ -6,8 +6,8 @@
 //!                               notifications: folders, unsaved buffers, cancellation
 //! ```
 //!
-//! An answer is about the files at the moment of the request; that a buffer has changes which are
-//! not saved is said. `initialize` opens nothing; the folders are indexed when it is over.
+//! An answer is about the files at the moment of the request; a buffer with unsaved changes is
+//! reported. `initialize` opens nothing; the folders are indexed when it is over.
 
 mod answers;
 mod capabilities;
@@ -74,7 +74,7 @@ enum Work {
     Prepare,
 }
 
-/// Serves an editor over stdio until it says `exit` or closes the input.
+/// Serves an editor over stdio until it sends `exit` or closes the input.
 pub fn run_language_server(config: Result<Config, ConfigError>) -> io::Result<()> {
     let (connection, threads) = Connection::stdio();
     let served = serve(&connection, config);

@@ -236,8 +236,8 @@ fn operations_on_types_that_lead_back_to_themselves_come_to_an_end() {
         "atRows resolved rows.ts",
         "made resolved rows.ts",
         "keyed resolved rows.ts",
-        "in_tree likely tree.py",
-        "at_tree likely tree.py",
+        "in_tree resolved tree.py",
+        "at_tree resolved tree.py",
         "at_end resolved guard.rs",
     ];
     holds("operations", operations, &found);

@@ -32,8 +32,9 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "cli",
         &[
-            &["limits", "output", "token"],
-            &["ask", "clients", "completions", "coverage", "grammar", "index", "mcp", "serve"],
+            &["output", "token"],
+            &["serve"],
+            &["ask", "clients", "completions", "coverage", "grammar", "index", "lsp", "mcp"],
             &["doctor", "export", "install"],
         ],
     ),

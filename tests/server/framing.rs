@@ -18,7 +18,7 @@ fn a_burst_in_one_write_is_answered_at_once_with_the_input_open() {
         initialize("2025-11-25")
     );
     client.write(burst.as_bytes());
-    assert_eq!(client.answer(&json!(1))["result"]["tools"].as_array().map(Vec::len), Some(10));
+    assert_eq!(client.answer(&json!(1))["result"]["tools"].as_array().map(Vec::len), Some(11));
     assert!(start.elapsed() < PROMPT, "{:?}", start.elapsed());
     assert_eq!(client.seen.len(), 2, "two answers and nothing else: {:?}", client.seen);
     assert_eq!(client.seen[0]["id"], json!(0));

@@ -334,8 +334,11 @@ pub(crate) fn merged_once(db: &Db, symbols: Symbols) -> Symbols {
     {
         return symbols;
     }
+    let is_conditional =
+        |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::CONDITIONAL != 0;
     let parts = parts_of_type(db, first);
-    if !others.iter().all(|other| parts.contains(other)) {
+    // Variants of a condition are not merged: one of them is compiled.
+    if symbols.iter().any(is_conditional) || !others.iter().all(|other| parts.contains(other)) {
         return symbols;
     }
     let is_class = |symbol: &&SymbolRef| db.program.symbol(**symbol).kind == SymbolKind::Class;

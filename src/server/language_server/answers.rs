@@ -5,8 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 use lsp_types::{
-    DocumentSymbol, Hover, HoverContents, Location, MarkupContent, MarkupKind, Position,
-    SymbolInformation,
+    DocumentSymbol, Hover, HoverContents, Location, MarkedString, Position, SymbolInformation,
 };
 
 use super::capabilities::kind;
@@ -23,7 +22,7 @@ const MOST_FOUND: usize = 200;
 
 /// Which of the declarations and definitions of an entity are asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
+pub(super) enum EntityForm {
     /// Those with a body.
     Definition,
     /// Those without one.
@@ -36,13 +35,13 @@ pub(super) fn definitions(
     view: &mut View<'_>,
     path: &RepoPath,
     at: Position,
-    form: Form,
+    form: EntityForm,
 ) -> Result<Vec<Location>, Failure> {
     let mut entity = Vec::new();
     for symbol in view.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default() {
         entity.extend(navigate::same_entity(view.snapshot, symbol.key, view.cancel)?);
     }
-    let wants_body = form == Form::Definition;
+    let wants_body = form == EntityForm::Definition;
     let has_form = |symbol: &SymbolInfo| (symbol.flags & flags::DECLARATION == 0) == wants_body;
     if entity.iter().any(has_form) {
         entity.retain(has_form);
@@ -131,7 +130,8 @@ pub(super) fn hover(
         text.push_str("The buffer has unsaved changes: this is about the file.\n");
     }
     let value = text.trim_end().to_owned();
-    let contents = HoverContents::Markup(MarkupContent { kind: MarkupKind::Markdown, value });
+    // A plain string of the protocol is text with markup.
+    let contents = HoverContents::Scalar(MarkedString::String(value));
     Ok(Some(Hover { contents, range: Some(view.positions.name(path, named.at, &named.name)) }))
 }
 

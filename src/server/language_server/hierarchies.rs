@@ -55,7 +55,7 @@ pub(super) fn outgoing(
         let calls = navigate::calls(view.snapshot, symbol.key, Direction::Callees, view.cancel)?;
         for call in calls {
             let Some(to) = call_item(view, &call.symbol) else { continue };
-            // Ranges are those of the file that was asked about.
+            // Ranges are in the file of the requested symbol.
             let sites = call.sites.iter().filter(|site| site.path == *path);
             let from_ranges =
                 sites.map(|site| view.positions.name(&site.path, site.at, &site.name)).collect();

@@ -17,7 +17,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::answers::{self, Form};
+use super::answers::{self, EntityForm};
 use super::failure::Failure;
 use super::view::{self, View};
 use super::{Editor, hierarchies};
@@ -33,13 +33,13 @@ impl Editor {
             GotoDefinition::METHOD => {
                 let GotoDefinitionParams { text_document_position_params: at, .. } = read(params)?;
                 self.at(&at, host, |view, path, at| {
-                    answers::definitions(view, path, at, Form::Definition)
+                    answers::definitions(view, path, at, EntityForm::Definition)
                 })
             }
             GotoDeclaration::METHOD => {
                 let GotoDefinitionParams { text_document_position_params: at, .. } = read(params)?;
                 self.at(&at, host, |view, path, at| {
-                    answers::definitions(view, path, at, Form::Declaration)
+                    answers::definitions(view, path, at, EntityForm::Declaration)
                 })
             }
             GotoImplementation::METHOD => {
