@@ -49,6 +49,9 @@ use progress::EditorHost;
 /// Number of requests that are answered at the same time.
 const THREADS: usize = 4;
 
+/// Maximum number of requests that wait for a thread.
+const MAX_QUEUED: usize = 256;
+
 /// Timeout of waiting for an index: the client shows the progress, and can cancel.
 const NO_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
 
@@ -112,7 +115,7 @@ fn serve(connection: &Connection, config: Result<Config, ConfigError>) -> io::Re
         // The send fails only after the writer has ended, with the session.
         output: Box::new(move |message| drop(sender.send(message))),
     });
-    let (queue, work) = mpsc::channel();
+    let (queue, work) = mpsc::sync_channel(MAX_QUEUED);
     let work = Arc::new(Mutex::new(work));
     let started = (0..THREADS).map(|number| {
         let (editor, work) = (Arc::clone(&editor), Arc::clone(&work));
@@ -129,14 +132,19 @@ fn serve(connection: &Connection, config: Result<Config, ConfigError>) -> io::Re
         thread::Builder::new().name(format!("editor-{number}")).spawn(run)
     });
     let threads = started.collect::<io::Result<Vec<_>>>()?;
-    drop(queue.send(Work::Prepare));
+    drop(queue.try_send(Work::Prepare));
     for message in &connection.receiver {
         match message {
             Message::Request(request) => match connection.handle_shutdown(&request) {
                 Ok(false) => {
                     let cancel = CancelToken::new();
                     editor.open.lock().insert(request.id.clone(), cancel.clone());
-                    drop(queue.send(Work::Answer(request, cancel)));
+                    let id = request.id.clone();
+                    if queue.try_send(Work::Answer(request, cancel)).is_err() {
+                        editor.open.lock().remove(&id);
+                        let busy = Failure::request("too many requests are waiting");
+                        (editor.output)(Message::Response(busy.response(id)));
+                    }
                 }
                 Ok(true) | Err(_) => break,
             },
@@ -145,7 +153,8 @@ fn serve(connection: &Connection, config: Result<Config, ConfigError>) -> io::Re
                     break;
                 }
                 if editor.take(notification) {
-                    drop(queue.send(Work::Prepare));
+                    // With a full queue, the next request indexes the folder.
+                    drop(queue.try_send(Work::Prepare));
                 }
             }
             // Of the requests to show progress: there is nothing to do with them.
