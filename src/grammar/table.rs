@@ -155,7 +155,7 @@ pub(super) fn linked_grammar(
     row.map(|row| row.grammar).ok_or_else(|| {
         vec![format!(
             "this program is not linked with `{name}`: build it with the crate in \
-             grammars/Cargo.toml and the manifest beside it"
+             grammars/Cargo.toml and the manifest of the language"
         )]
     })
 }

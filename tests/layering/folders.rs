@@ -26,7 +26,7 @@ pub(super) const SPREAD: &[(&str, &str)] = &[
     ("store", "Snapshot"),
 ];
 
-/// The layers inside of each crate, from the bottom up: folders, and files that stand beside them.
+/// The layers inside of each crate, from the bottom up: folders, and files without one.
 /// What is in one layer knows nothing of its neighbours and of what is above.
 pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (

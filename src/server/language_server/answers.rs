@@ -38,7 +38,7 @@ pub(super) fn definitions(
     form: EntityForm,
 ) -> Result<Vec<Location>, Failure> {
     let mut entity = Vec::new();
-    for symbol in view.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default() {
+    for symbol in view.symbols_at(path, at)? {
         entity.extend(navigate::same_entity(view.snapshot, symbol.key, view.cancel)?);
     }
     let wants_body = form == EntityForm::Definition;
@@ -58,7 +58,7 @@ pub(super) fn implementations(
     at: Position,
 ) -> Result<Vec<Location>, Failure> {
     let mut places = Vec::new();
-    for symbol in view.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default() {
+    for symbol in view.symbols_at(path, at)? {
         let result = uses(view, symbol.key, 0)?;
         let below = result.related.iter().filter(|related| related.incoming);
         places.extend(below.filter_map(|related| view.symbol(&related.symbol)));
@@ -75,7 +75,7 @@ pub(super) fn references(
     with_declarations: bool,
 ) -> Result<Vec<Location>, Failure> {
     let mut places = Vec::new();
-    for symbol in view.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default() {
+    for symbol in view.symbols_at(path, at)? {
         let result = uses(view, symbol.key, usize::MAX)?;
         if with_declarations {
             let declared = std::iter::once(&result.symbol).chain(&result.declarations);

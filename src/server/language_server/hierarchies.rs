@@ -19,7 +19,7 @@ pub(super) fn prepare_calls(
     path: &RepoPath,
     at: Position,
 ) -> Result<Vec<CallHierarchyItem>, Failure> {
-    let symbols = view.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default();
+    let symbols = view.symbols_at(path, at)?;
     Ok(symbols.iter().filter_map(|symbol| call_item(view, symbol)).collect())
 }
 
@@ -30,7 +30,7 @@ pub(super) fn incoming(
     at: Position,
 ) -> Result<Vec<CallHierarchyIncomingCall>, Failure> {
     let mut callers = Vec::new();
-    for symbol in view.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default() {
+    for symbol in view.symbols_at(path, at)? {
         let calls = navigate::calls(view.snapshot, symbol.key, Direction::Callers, view.cancel)?;
         for call in calls {
             let Some(from) = call_item(view, &call.symbol) else { continue };
@@ -51,7 +51,7 @@ pub(super) fn outgoing(
     at: Position,
 ) -> Result<Vec<CallHierarchyOutgoingCall>, Failure> {
     let mut callees = Vec::new();
-    for symbol in view.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default() {
+    for symbol in view.symbols_at(path, at)? {
         let calls = navigate::calls(view.snapshot, symbol.key, Direction::Callees, view.cancel)?;
         for call in calls {
             let Some(to) = call_item(view, &call.symbol) else { continue };
@@ -71,7 +71,7 @@ pub(super) fn prepare_types(
     path: &RepoPath,
     at: Position,
 ) -> Result<Vec<TypeHierarchyItem>, Failure> {
-    let symbols = view.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default();
+    let symbols = view.symbols_at(path, at)?;
     Ok(symbols.iter().filter_map(|symbol| type_item(view, symbol)).collect())
 }
 
@@ -83,7 +83,7 @@ pub(super) fn relatives(
     side: Side,
 ) -> Result<Vec<TypeHierarchyItem>, Failure> {
     let mut items = Vec::new();
-    for symbol in view.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default() {
+    for symbol in view.symbols_at(path, at)? {
         let relatives = navigate::hierarchy(view.snapshot, symbol.key, side, view.cancel)?;
         items.extend(relatives.iter().filter_map(|symbol| type_item(view, symbol)));
     }

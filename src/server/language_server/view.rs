@@ -59,6 +59,15 @@ impl<'v> View<'v> {
         Ok(navigate::named_at(self.snapshot, path, at, self.cancel)?)
     }
 
+    /// Symbols that a position of a document names; empty between names.
+    pub(super) fn symbols_at(
+        &mut self,
+        path: &RepoPath,
+        at: Position,
+    ) -> Result<Vec<SymbolInfo>, Failure> {
+        Ok(self.named_at(path, at)?.map(|named| named.symbols).unwrap_or_default())
+    }
+
     /// Place of the name of a symbol.
     pub(super) fn symbol(&mut self, symbol: &SymbolInfo) -> Option<Location> {
         self.positions.location(&symbol.path, symbol.name_at, &symbol.name)
