@@ -309,7 +309,7 @@ impl NameSearch<'_, '_> {
                 }
                 let content = files.content(&file.path).ok()?;
                 if effort == Effort::All && file.language.is_none() {
-                    filters.keep(state, file, WordFilter::of(&content.text));
+                    filters.keep(state, file, || WordFilter::of(&content.text));
                 }
                 let matches =
                     search_file(&mut searcher, &matcher, &content.text, cancel, file).ok()?;

@@ -58,12 +58,17 @@ impl WordFilters {
         Ok(!entry.filter.may_have(name.as_bytes()))
     }
 
-    /// Caches the filter of a file, unless its stamp is no evidence of what is in it later.
-    pub fn keep(&self, state: Identity, file: &FileRow, filter: WordFilter) {
+    /// Caches the filter of a file that `make` makes of its text, unless it is known for this
+    /// generation or the stamp of the file is no evidence of what is in it later.
+    pub fn keep(&self, state: Identity, file: &FileRow, make: impl FnOnce() -> WordFilter) {
         let stamp = file.stamp();
-        if !stamp.suggests_same_bytes(&stamp) {
+        let is_known = |entry: &StampedFilter| entry.state == state;
+        if !stamp.suggests_same_bytes(&stamp)
+            || self.kept.lock().files.get(&file.key).is_some_and(is_known)
+        {
             return;
         }
+        let filter = make();
         let mut kept = self.kept.lock();
         let size = filter.bytes();
         if kept.bytes + size > MAX_BYTES {
@@ -116,7 +121,8 @@ mod tests {
         let filters = WordFilters::default();
         let state = Identity { uid: 1, generation: 1 };
         assert!(!excludes(&filters, 1, "other", Some(row(5))), "nothing is known of it");
-        filters.keep(state, &row(5), WordFilter::of(b"some word"));
+        filters.keep(state, &row(5), || WordFilter::of(b"some word"));
+        filters.keep(state, &row(5), || panic!("it is known"));
         assert!(excludes(&filters, 1, "other", None), "the row is not needed again");
         assert!(!excludes(&filters, 1, "word", None));
         assert!(excludes(&filters, 2, "other", Some(row(5))), "a generation with the same stamp");
@@ -128,10 +134,10 @@ mod tests {
     fn a_stamp_without_evidence_and_a_filter_too_many_are_not_kept() {
         let filters = WordFilters::default();
         let state = Identity { uid: 1, generation: 1 };
-        filters.keep(state, &row(UNTRUSTED_TIME), WordFilter::of(b"some word"));
+        filters.keep(state, &row(UNTRUSTED_TIME), || WordFilter::of(b"some word"));
         assert!(!excludes(&filters, 1, "other", Some(row(UNTRUSTED_TIME))));
         let large = vec![b' '; MAX_BYTES * 20];
-        filters.keep(state, &row(5), WordFilter::of(&large));
+        filters.keep(state, &row(5), || WordFilter::of(&large));
         assert!(!excludes(&filters, 1, "other", Some(row(5))), "beyond the capacity");
     }
 }
