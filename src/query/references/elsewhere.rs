@@ -24,7 +24,7 @@ use cograph_model::words::WordFilter;
 use cograph_model::{RepoPath, SiteKind, Verdict};
 use cograph_store::{FileKey, FileRow, NameKey, SiteTarget, Snapshot, SymbolKey};
 use files::Files;
-use other_names::OtherNames;
+use other_names::{LongerNames, OtherNames};
 use parts::{Lines, Parts};
 pub use reasons::Reason;
 
@@ -317,6 +317,7 @@ impl NameSearch<'_, '_> {
                 Some((matches, content))
             }
         };
+        let mut longer = LongerNames::default();
         let mut take = |file: &FileRow, found_in: Option<(Matches, Content)>| {
             lookup.check()?;
             let Some((matches, content)) = found_in
@@ -327,7 +328,7 @@ impl NameSearch<'_, '_> {
             };
             if !matches.places.is_empty() && !matches.is_binary {
                 searched += 1;
-                self.account(file, &matches, &content.text, &mut found)?;
+                self.account(file, &matches, &content.text, &mut longer, &mut found)?;
             }
             Ok::<(), QueryError>(())
         };
@@ -343,6 +344,7 @@ impl NameSearch<'_, '_> {
         file: &FileRow,
         matches: &Matches,
         text: &[u8],
+        longer: &mut LongerNames,
         found: &mut Occurrences,
     ) -> Result<(), QueryError> {
         let (lookup, name) = (self.lookup, self.name);
@@ -354,8 +356,7 @@ impl NameSearch<'_, '_> {
             matches.places.iter().filter(is_known).map(|(line, _)| *line).collect();
         let (mut outside, mut ambiguous, mut unresolved) =
             (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
-        let sites = if file.sites > 0 { lookup.snapshot.sites_of(file)? } else { Vec::new() };
-        for site in sites.iter().filter(|site| site.name == name) {
+        for site in &lookup.snapshot.sites_named(file, name)? {
             let line = site.at.line;
             match site.verdict {
                 Verdict::External => outside.insert(line),
@@ -370,11 +371,9 @@ impl NameSearch<'_, '_> {
                 }
             }
         }
-        // The name of a heading or of a key of data may contain the name as a word.
-        let names_code = is_read(lookup, file);
         let lines = Lines::of(text);
         let mut parts = Parts::new(lookup, file, &lines);
-        let mut others = OtherNames::new(lookup, file, &lines, name, &sites);
+        let mut others = OtherNames::new(lookup, file, &lines, name, longer);
         for &(line, column) in &matches.places {
             if known.contains(&line) {
             } else if ambiguous.contains(&line) {
@@ -384,10 +383,12 @@ impl NameSearch<'_, '_> {
             } else {
                 let place = if unresolved.contains(&line) {
                     Place::Unresolved
-                } else if names_code && others.are_all(line)? {
-                    continue;
                 } else {
-                    parts.place(line, column)?
+                    match parts.place(line, column)? {
+                        Place::Text => Place::Text,
+                        _ if others.are_all(line)? => continue,
+                        place => place,
+                    }
                 };
                 found.lines.push(Line { path: file.path.clone(), line, place });
             }

@@ -158,6 +158,13 @@ pub(super) fn site_row(row: &Row<'_>) -> rusqlite::Result<SiteRow> {
     })
 }
 
+/// Name and position of a site.
+pub(super) fn name_place(row: &Row<'_>) -> rusqlite::Result<(NameKey, Position)> {
+    let number = row.get(1)?;
+    let mark = Mark::unpack(number).ok_or(rusqlite::Error::IntegralValueOutOfRange(1, number))?;
+    Ok((NameKey(row.get(0)?), Position { line: mark.line, column: row.get(2)? }))
+}
+
 pub(super) fn import_row(row: &Row<'_>) -> rusqlite::Result<ImportRow> {
     Ok(ImportRow {
         file: FileKey(row.get(0)?),

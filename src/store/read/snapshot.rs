@@ -1,8 +1,8 @@
 //! Queries on a snapshot: rows by key, by name and by edge. No ranking, no selection.
 
 use super::row_decoder::{
-    file_row, import_row, optional, problem_row, relation_row, site_row, symbol_document,
-    symbol_head, symbol_row,
+    file_row, import_row, name_place, optional, problem_row, relation_row, site_row,
+    symbol_document, symbol_head, symbol_row,
 };
 use std::ops::Range;
 use std::time::Duration;
@@ -21,7 +21,7 @@ use crate::read::sandbox::{self, SqlBounds, SqlOutcome};
 use crate::read::site_cache::MAX_SITES;
 use cograph_model::facts::DocumentTerms;
 use cograph_model::words::{Frequency, Term};
-use cograph_model::{RepoPath, SkipReason, SymbolKind, Verdict};
+use cograph_model::{Position, RepoPath, SkipReason, SymbolKind, Verdict};
 
 impl SymbolRow {
     /// Columns for ranking.
@@ -315,6 +315,28 @@ impl Snapshot {
             [file.first_site, file.first_site + file.sites],
             site_row,
         )
+    }
+
+    /// Sites of a name in a file, by position.
+    pub fn sites_named(&self, file: &FileRow, name: NameKey) -> Result<Vec<SiteRow>, StoreError> {
+        let range = (file.first_site, file.first_site + file.sites, name.0);
+        self.all(statements::SITES_NAMED_BETWEEN, range, site_row)
+    }
+
+    /// Passes the names and positions of the sites of all other names in a file to `visit`, by
+    /// position.
+    pub fn visit_other_names(
+        &self,
+        file: &FileRow,
+        name: NameKey,
+        mut visit: impl FnMut(NameKey, Position),
+    ) -> Result<(), StoreError> {
+        let range = (file.first_site, file.first_site + file.sites, name.0);
+        self.visit(statements::NAMES_BETWEEN, range, |row| {
+            let (name, at) = name_place(row)?;
+            visit(name, at);
+            Ok(true)
+        })
     }
 
     /// Sites at most `distance` sites away from a site in its file, by position.

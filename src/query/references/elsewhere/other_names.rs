@@ -5,10 +5,13 @@ use super::parts::Lines;
 use crate::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_grammar as grammar;
-use cograph_store::{FileRow, NameKey, SiteRow};
+use cograph_store::{FileRow, NameKey};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+
+/// Texts of the names that contain the name, and `None` for others: as far as they are needed.
+pub(super) type LongerNames = FxHashMap<NameKey, Option<Rc<str>>>;
 
 /// Names in a file by their positions.
 pub(super) struct OtherNames<'o, 'q> {
@@ -16,7 +19,8 @@ pub(super) struct OtherNames<'o, 'q> {
     file: &'o FileRow,
     lines: &'o Lines<'o>,
     name: NameKey,
-    sites: &'o [SiteRow],
+    /// Memo for all files.
+    longer: &'o mut LongerNames,
     /// Read with the first line that needs them.
     read: Option<Names>,
 }
@@ -35,9 +39,9 @@ impl<'o, 'q> OtherNames<'o, 'q> {
         file: &'o FileRow,
         lines: &'o Lines<'o>,
         name: NameKey,
-        sites: &'o [SiteRow],
+        longer: &'o mut LongerNames,
     ) -> Self {
-        Self { lookup, file, lines, name, sites, read: None }
+        Self { lookup, file, lines, name, longer, read: None }
     }
 
     /// True if no occurrence of the name in a line is one of it.
@@ -61,22 +65,25 @@ impl<'o, 'q> OtherNames<'o, 'q> {
         }))
     }
 
-    fn read(&self) -> Result<Names, QueryError> {
+    fn read(&mut self) -> Result<Names, QueryError> {
         let own: Rc<str> = self.lookup.name(self.name)?;
         let mut others: FxHashMap<u32, Vec<(u32, Rc<str>)>> = FxHashMap::default();
-        let mut texts: FxHashMap<NameKey, Option<Rc<str>>> = FxHashMap::default();
-        for site in self.sites.iter().filter(|site| site.name != self.name) {
-            let text = match texts.get(&site.name) {
+        let mut places = Vec::new();
+        self.lookup.snapshot.visit_other_names(self.file, self.name, |name, at| {
+            places.push((name, at));
+        })?;
+        for (name, at) in places {
+            let text = match self.longer.get(&name) {
                 Some(known) => known.clone(),
                 None => {
-                    let text = self.lookup.name(site.name)?;
+                    let text = self.lookup.name(name)?;
                     let text = is_longer(&text, &own).then_some(text);
-                    texts.insert(site.name, text.clone());
+                    self.longer.insert(name, text.clone());
                     text
                 }
             };
             if let Some(text) = text {
-                others.entry(site.at.line).or_default().push((site.at.column, text));
+                others.entry(at.line).or_default().push((at.column, text));
             }
         }
         for symbol in self.lookup.snapshot.symbols_of(self.file)? {
