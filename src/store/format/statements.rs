@@ -183,8 +183,12 @@ statements! {
 
     // Sites.
     SITES_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 ORDER BY id");
-    SITES_NAMED_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 AND name = ?3 ORDER BY id");
-    NAMES_BETWEEN = "SELECT name, mark, col FROM site WHERE id >= ?1 AND id < ?2 AND name <> ?3 ORDER BY id";
+    SITES_NAMED_BETWEEN = concat!(
+        site_columns!(),
+        " WHERE id >= ?1 AND id < ?2 AND name = ?3 ORDER BY id"
+    );
+    NAMES_BETWEEN =
+        "SELECT name, mark, col FROM site WHERE id >= ?1 AND id < ?2 AND name <> ?3 ORDER BY id";
     SITES_OF_SYMBOL = concat!(
         site_columns!(),
         " WHERE target = ?1 AND mark & 7 != 3 UNION ALL ",
