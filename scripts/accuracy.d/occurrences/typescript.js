@@ -68,14 +68,21 @@ function places(symbol) {
     const source = declaration.getSourceFile(), below = relative(source);
     if (below === null) continue;
     const name = nameOf(declaration), line = source.getLineAndCharacterOfPosition(name.getStart(source)).line + 1;
-    const text = name === declaration ? symbol.name : name.text ?? name.getText(source);
+    const text = symbol.escapedName === "export=" ? "module.exports" : name === declaration ? symbol.name : name.text ?? name.getText(source);
     found.set(`${below}:${line}:${text}`, [below, ts.isSourceFile(declaration) ? 0 : line, text]);
     // A shorthand is its value as well: the name that is in scope there.
     const value = ts.isShorthandPropertyAssignment(declaration) && followed(checker.getShorthandAssignmentValueSymbol(declaration));
-    const defined = value || definedBeside(declaration, symbol);
+    const defined = value || exportedName(declaration) || definedBeside(declaration, symbol);
     for (const place of defined ? places(defined) : []) found.set(place.join(":"), place);
   }
   return [...found.values()];
+}
+
+/* What `module.exports = x` and `const x = module.exports = ..` export by a name of its own: x. */
+function exportedName(declaration) {
+  if (!ts.isBinaryExpression(declaration)) return undefined;
+  if (ts.isIdentifier(declaration.right)) return followed(checker.getSymbolAtLocation(declaration.right));
+  return ts.isVariableDeclaration(declaration.parent) ? checker.getSymbolAtLocation(declaration.parent.name) : undefined;
 }
 
 const byName = new Map(made.getSourceFiles().map(source => [source.fileName, source]));
