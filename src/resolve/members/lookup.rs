@@ -176,8 +176,7 @@ fn definitions(db: &Db, of: SymbolRef, found: Symbols) -> Symbols {
     let places: Vec<_> =
         found.iter().map(|symbol| (symbol.file, db.program.symbol(*symbol).scope)).collect();
     let same_place = places.windows(2).all(|pair| pair[0] == pair[1]);
-    let is_property = |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::PROPERTY != 0;
-    if found.iter().all(is_property) && (same_place || !rules.overloads) {
+    if prototypes::are_accessors(db, &found) && (same_place || !rules.overloads) {
         // The getter of a property precedes its setter.
         return Symbols::from_slice(&found[..1]);
     }

@@ -43,6 +43,19 @@ pub(super) fn held_object(db: &Db, file: FileId, scope: ScopeId) -> Option<Symbo
     (takes_members && symbol.is_some()).then_some(SymbolRef { file, symbol })
 }
 
+/// Returns the type of the object literal that a variable or field holds, by the scope of its
+/// members: the type that is declared for it, else these members.
+pub(super) fn object_ty(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+    let holder = db.program.symbol(held_object(db, file, scope)?);
+    if !matches!(holder.kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field) {
+        return None;
+    }
+    match db.instance_of_expr(file, holder.ty) {
+        declared @ Ty::Instance(..) if holder.ty.is_some() => Some(declared),
+        _ => Some(Ty::Members(file, scope)),
+    }
+}
+
 /// Returns the member of an object: in its literal, assigned to it, or of its prototype.
 pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Member {
     let unit = db.program.known(file);
@@ -61,6 +74,10 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
     {
         found.extend(given.iter().copied());
     }
+    if are_accessors(db, &found) {
+        // The getter of a property precedes its setter.
+        found.truncate(1);
+    }
     if !found.is_empty() {
         return Member::Symbols(found);
     }
@@ -76,6 +93,11 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
         Some(base) => db.member(&base, name),
         None => Member::None,
     }
+}
+
+/// True for the accessors of properties.
+pub(super) fn are_accessors(db: &Db, symbols: &[SymbolRef]) -> bool {
+    symbols.iter().all(|symbol| db.program.symbol(*symbol).flags & flags::PROPERTY != 0)
 }
 
 /// Returns the base of a type without a name, given by its body.

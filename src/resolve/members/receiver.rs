@@ -30,6 +30,9 @@ pub(crate) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
         let made = prototypes::made(db, &owner);
         return Some(aliases::unaliased(db, made));
     }
+    if let Some(object) = prototypes::object_ty(db, file, type_scope) {
+        return Some(object);
+    }
     let symbol = SymbolRef { file, symbol };
     symbol.symbol.get()?;
     if let Some(declaration) = aliases::declaration_of(db, symbol) {
