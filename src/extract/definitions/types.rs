@@ -148,16 +148,19 @@ fn enter_type<'t>(
     before
 }
 
-/// Records the names of the members that a body declares.
-fn note_members<'t>(walk: &mut Walk<'t>, scope: ScopeId, body: Node<'t>) {
+/// Records the names of the members that a body declares: an assignment before the declaration is
+/// none of its own.
+pub(crate) fn note_members<'t>(walk: &mut Walk<'t>, scope: ScopeId, body: Node<'t>) {
     if !walk.input.language.manifest.resolution.hoisted {
         return;
     }
     for member in children::named_children(&walk.input, body) {
         let name = match rule_choice::rule_at(&walk.input, member) {
-            Some(Rule::Function { name: Some(name), .. } | Rule::Variable { name, .. }) => {
-                name.first(member)
-            }
+            Some(
+                Rule::Function { name: Some(name), .. }
+                | Rule::Variable { name, .. }
+                | Rule::Initializer { name, .. },
+            ) => name.first(member),
             _ => None,
         };
         if let Some(name) = name {

@@ -1,5 +1,6 @@
 //! Literals and displays: lists, mappings, tuples, objects, and access to their elements.
 
+use crate::definitions::types;
 use crate::expressions::paths;
 use crate::walk::children;
 use crate::walk::context::LiteralParts;
@@ -112,6 +113,7 @@ pub(super) fn object<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbo
     let scope = walk.open(ScopeKind::Type, symbol, node);
     let inner = walk.context.scope;
     let outer = std::mem::take(&mut walk.context.literal);
+    types::note_members(walk, inner, node);
     walk.visit_children(node);
     let LiteralParts { keys, spread } = std::mem::replace(&mut walk.context.literal, outer);
     walk.close(scope);
