@@ -111,7 +111,8 @@ pub enum Rule {
     },
     /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the
     /// enclosing method is not visible inside. `flat`: the body has no node of its own, its
-    /// statements are the children that no other key selects.
+    /// statements are the children that no other key selects. `signature`: a member of a type
+    /// that says how its values are called.
     Lambda {
         name: Option<Selector>,
         params: Option<Selector>,
@@ -124,6 +125,8 @@ pub enum Rule {
         own_self: bool,
         #[serde(default)]
         flat: bool,
+        #[serde(default)]
+        signature: bool,
     },
     /// A type with members.
     Type {

@@ -5,6 +5,7 @@ pub(super) mod arguments;
 pub(super) mod call;
 pub(super) mod closures;
 pub(super) mod extensions;
+mod functional;
 pub(super) mod overload;
 mod passing;
 pub(super) mod predicates;

@@ -6,7 +6,7 @@ use crate::walk::Input;
 use crate::walk::names;
 use crate::walk::{Definition, Usage, Walk};
 use cograph_model::facts::{
-    Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind,
+    Binding, BindingKind, Expr, ExprId, HOLDER_TYPE_NAME, ImportId, LocalSymbol, NameId, ScopeKind,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use std::ops::Range;
@@ -142,7 +142,8 @@ fn assign_known<'t>(
     name: NameId,
     flow: Flow<'t>,
 ) -> LocalSymbol {
-    write(walk, node, name);
+    let target = write(walk, node, name);
+    give_type(walk, target, flow.value);
     let start = walk.facts.nearest(walk.context.scope, |kind| kind != ScopeKind::Flow);
     let outer =
         walk.facts.bound(start, name).is_some_and(|binding| binding.kind == BindingKind::Outer);
@@ -170,9 +171,22 @@ fn is_name(walk: &Walk<'_>, expr: ExprId) -> bool {
     expr.is_some() && matches!(walk.facts.get(expr), Expr::Name(..))
 }
 
-fn write<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) {
+fn write<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) -> ExprId {
     let target = walk.facts.expr(Expr::Name(name, walk.context.scope));
     walk.site(Usage::Site(SiteKind::Write), node, name, target);
+    target
+}
+
+/// A closure that is assigned has the type of what it is assigned to.
+pub(super) fn give_type(walk: &mut Walk<'_>, target: ExprId, value: ExprId) {
+    if !value.is_some() {
+        return;
+    }
+    if let Expr::Lambda(closure) = walk.facts.get(value) {
+        let name = walk.facts.name(HOLDER_TYPE_NAME);
+        let ty = walk.facts.of(target, Expr::TypeOf);
+        walk.bind(closure, name, BindingKind::Result, 0, ty, ExprId::NONE);
+    }
 }
 
 /// Binds names of the markup around the code, in the innermost scopes at their positions.

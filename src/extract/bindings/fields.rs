@@ -1,6 +1,6 @@
 //! Fields declared by assignment: members of the receiver.
 
-use crate::bindings::bound_names::Flow;
+use crate::bindings::bound_names::{self, Flow};
 use crate::bindings::stated_types;
 use crate::walk::names;
 use crate::walk::{Definition, READ, Surroundings, Usage, Walk};
@@ -74,6 +74,7 @@ fn bind_to<'t>(
     if is_other || declared_only && rules.variables_keep_types {
         let target = walk.facts.of(object, |object| Expr::Member(object, name));
         walk.site(Usage::Site(SiteKind::Write), name_node, name, target);
+        bound_names::give_type(walk, target, flow.value);
         return;
     }
     let elsewhere =
@@ -92,6 +93,7 @@ fn bind_to<'t>(
     } else {
         let target = walk.facts.expr(Expr::Member(object, name));
         walk.site(Usage::Site(SiteKind::Write), name_node, name, target);
+        bound_names::give_type(walk, target, flow.value);
     }
     let symbol =
         walk.facts.bound(type_scope, name).map_or(LocalSymbol::NONE, |binding| binding.symbol);

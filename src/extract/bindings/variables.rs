@@ -410,6 +410,8 @@ fn member_function<'t>(
     };
     let symbol = walk.define(&definition);
     (walk.context.scope, walk.context.around) = (scope, around);
+    let member = walk.facts.of(owner, |owner| Expr::Member(owner, name));
+    walk.context.held_as = walk.facts.of(member, Expr::TypeOf);
     walk.lambda(lambda, lambda_node, symbol)
 }
 

@@ -24,8 +24,8 @@ use crate::walk::unruled;
 use crate::walk::{READ, Surroundings, Usage, Walk};
 use cograph_grammar::{Pattern, Rule, Selector};
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, HOLDER_TYPE_NAME, LocalSymbol, NameId, RECEIVER, ScopeId, ScopeKind,
-    flags,
+    BindingKind, CALL_SIGNATURE, Expr, ExprId, HOLDER_TYPE_NAME, LocalSymbol, NameId, RECEIVER,
+    ScopeId, ScopeKind, flags,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -37,7 +37,8 @@ pub(crate) fn lambda<'t>(
     node: Node<'t>,
     symbol: LocalSymbol,
 ) -> ExprId {
-    let Rule::Lambda { name, params, returns, body, tail, type_params, own_self, flat } = rule
+    let Rule::Lambda { name, params, returns, body, tail, type_params, own_self, flat, signature } =
+        rule
     else {
         return ExprId::NONE;
     };
@@ -87,6 +88,7 @@ pub(crate) fn lambda<'t>(
     }
     generics::generics(walk, symbol, node, type_params.as_ref());
     let params = params.as_ref().and_then(|selector| selector.first(node));
+    let first_param = walk.facts.facts.bindings.len();
     if let Some(params) = params {
         parameters::parameters(walk, params, symbol);
     } else {
@@ -95,12 +97,14 @@ pub(crate) fn lambda<'t>(
             walk.facts.symbol_mut(symbol).arity = (0, 0);
         }
     }
+    let mut result = ExprId::NONE;
     if let Some(returns) = returns.as_ref().and_then(|selector| selector.first(node)) {
-        let ty = parameters::result_type(walk, returns);
+        result = parameters::result_type(walk, returns);
         if symbol.is_some() {
-            walk.facts.symbol_mut(symbol).ty = ty;
+            walk.facts.symbol_mut(symbol).ty = result;
         }
     }
+    let called = signature.then(|| function_type(walk, first_param, result));
     if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
         callables::body(walk, body, symbol, *tail);
     } else if *flat {
@@ -110,7 +114,25 @@ pub(crate) fn lambda<'t>(
     (walk.context.callable, walk.context.enclosing) = before;
     let inner = walk.context.scope;
     walk.close(scope);
+    if let Some(called) = called {
+        let name = walk.facts.name(CALL_SIGNATURE);
+        let around = walk.context.scope;
+        walk.bind(around, name, BindingKind::Field, node.start_byte(), called, ExprId::NONE);
+    }
     walk.facts.expr(Expr::Lambda(inner))
+}
+
+/// Returns the function type of the parameters that the current scope binds from `first` on.
+fn function_type(walk: &mut Walk<'_>, first: usize, result: ExprId) -> ExprId {
+    let scope = walk.context.scope;
+    let bindings = walk.facts.facts.bindings.iter().skip(first);
+    let params =
+        bindings.filter(|binding| binding.scope == scope && binding.kind == BindingKind::Param);
+    let types: Vec<ExprId> = params.map(|param| param.ty).chain([result]).collect();
+    let types: Vec<ExprId> =
+        types.into_iter().map(|ty| names::known(&mut walk.facts, ty)).collect();
+    let list = walk.facts.list(&types);
+    walk.facts.expr(Expr::Function(list))
 }
 
 /// Makes the receiver that the call of a closure may give it the owner of the closure's scope.

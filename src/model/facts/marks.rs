@@ -3,6 +3,9 @@
 /// Synthetic name of the results of a closure without a symbol, bound in its scope.
 pub const RESULT: &str = "()";
 
+/// Synthetic name of the function type of a call of a value, bound in the scope of its type.
+pub const CALL_SIGNATURE: &str = "(..)";
+
 /// Name of the site of a call whose callee has none.
 pub const UNNAMED: &str = "()";
 

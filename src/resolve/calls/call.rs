@@ -1,6 +1,6 @@
 //! Calls: overload resolution by arity, constructors, and results.
 
-use crate::calls::{extensions, overload, receivers};
+use crate::calls::{extensions, functional, overload, receivers};
 use crate::db::Db;
 use crate::db::in_progress::Operation;
 use crate::db::ty::{Entity, Parameter, Ty, TyList, no_types, unify};
@@ -86,6 +86,10 @@ fn result_of_calling_value(db: &Db, file: FileId, value: &Ty, args: Run) -> Ty {
         return result;
     }
     let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
+    if let Some((of, stated)) = functional::stated(db, *symbol) {
+        let called = db.instance_of_expr(of, stated);
+        return call_result(db, file, &generics::substituted(db, called, Some(value)), args);
+    }
     let names = &db.program.known(symbol.file).language.manifest.names;
     let Some(name) = names.member_behind(ImplicitUse::Call) else { return Ty::Unknown };
     let name = db.program.named(name);

@@ -3,7 +3,7 @@
 
 use crate::calls::arguments;
 use crate::calls::call::CallArguments;
-use crate::calls::{call, extensions, overload};
+use crate::calls::{call, extensions, functional, overload};
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty, instance_of, unify};
 use crate::members::{aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow};
@@ -59,6 +59,9 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
                     declared => declared,
                 };
             }
+            if let Ty::Type(symbol, _) = known {
+                return given_to_type(db, symbol, &known, &given, position);
+            }
             let (object, name) = match unit.facts.exprs[callee.get().unwrap_or(call)] {
                 Expr::Member(object, name) => (db.ty(file, object), name),
                 Expr::Name(name, scope) => {
@@ -85,20 +88,25 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
             let (Ty::Type(symbol, _) | Ty::Instance(symbol, _)) = made else {
                 return Ty::Unknown;
             };
-            let symbol = aliases::alias_target(db, symbol).unwrap_or(symbol);
-            let types: Vec<SymbolRef> =
-                hierarchy::hierarchy(db, symbol).types.iter().map(|(ty, _)| *ty).collect();
-            let Some(constructors) = types
-                .into_iter()
-                .map(|ty| call::constructors(db, ty))
-                .find(|found| !found.is_empty())
-            else {
-                return Ty::Unknown;
-            };
             let given = Given::without_closures(db, file, args, argument);
-            given_by(db, &constructors, Some(&made), &given, position)
+            given_to_type(db, symbol, &made, &given, position)
         }
         _ => Ty::Unknown,
+    }
+}
+
+/// Returns the type of a parameter of a closure that a constructor of a type takes, or that the name
+/// of a functional type converts to it.
+fn given_to_type(db: &Db, symbol: SymbolRef, made: &Ty, given: &Given, position: usize) -> Ty {
+    let symbol = aliases::alias_target(db, symbol).unwrap_or(symbol);
+    let hierarchy = hierarchy::hierarchy(db, symbol);
+    let constructors = hierarchy.types.iter().map(|(ty, _)| call::constructors(db, *ty));
+    match constructors.into_iter().find(|found| !found.is_empty()) {
+        Some(constructors) => given_by(db, &constructors, Some(made), given, position),
+        None if db.program.symbol(symbol).params.len > 0 => {
+            given_by(db, &[symbol], Some(made), given, position)
+        }
+        None => parameter_of_type(db, &instance_of(made), symbol, position),
     }
 }
 
@@ -211,7 +219,7 @@ fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId
         }
         Expr::Member(object, name) => {
             let object = db.ty(file, object);
-            of_symbol(lookup::member_symbols(db, &object, unit.name(name)).first()?)
+            lookup::member_symbols(db, &object, unit.name(name)).iter().find_map(of_symbol)
         }
         _ => None,
     }
@@ -341,6 +349,10 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
                 .unwrap_or(Ty::Unknown)
         }
         Expr::Wrap(inner, _) => parameter_of(db, file, inner, position),
+        Expr::TypeOf(value) => declared_type(db, file, value)
+            .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, position)),
+        Expr::Members(scope) => functional::stated_in(db, file, scope)
+            .map_or(Ty::Unknown, |stated| parameter_of(db, file, stated, position)),
         Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => match db.type_of(file, function) {
             Ty::Type(symbol, args) | Ty::Instance(symbol, args) => {
                 let entry = db.program.symbol(symbol);
@@ -349,7 +361,7 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
                     let map = db.arguments_of(symbol, &args);
                     ty.map(&map)
                 } else {
-                    Ty::Unknown
+                    parameter_of_type(db, &Ty::Instance(symbol, args), symbol, position)
                 }
             }
             // A type parameter represents a function by its bounds.
@@ -365,6 +377,17 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
         },
         _ => Ty::Unknown,
     })
+}
+
+/// Returns the type of a parameter of the closure that is a value of a functional type.
+fn parameter_of_type(db: &Db, ty: &Ty, symbol: SymbolRef, position: usize) -> Ty {
+    let declared = match functional::stated(db, symbol) {
+        Some((file, stated)) => parameter_of(db, file, stated, position),
+        None => functional::implemented(db, symbol)
+            .and_then(|member| db.parameter_types(member).get(position).cloned())
+            .unwrap_or(Ty::Unknown),
+    };
+    generics::substituted(db, declared, Some(ty))
 }
 
 /// True if a part of a function type is that of its receiver.
