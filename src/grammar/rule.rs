@@ -1,5 +1,4 @@
-//! Rules: roles of node kinds in extraction. A closed set; manifests choose among them and select
-//! the relevant children.
+//! Rules: roles of node kinds in extraction, of which manifests choose, and the children they select.
 
 pub(super) mod case;
 pub(super) mod parts;
@@ -109,10 +108,9 @@ pub enum Rule {
         /// Interface that it is a member of: its own type has no member of the name.
         implements: Option<Selector>,
     },
-    /// A closure; its name, if any, is visible inside only. `own-self`: the receiver of the
-    /// enclosing method is not visible inside. `flat`: the body has no node of its own, its
-    /// statements are the children that no other key selects. `signature`: a member of a type
-    /// that says how its values are called.
+    /// A closure; its name, if any, is visible inside only. `own-self`: the receiver around it is
+    /// not. `flat`: its statements are the children that no other key selects. `signature`: a
+    /// member of a type that says how its values are called.
     Lambda {
         name: Option<Selector>,
         params: Option<Selector>,
@@ -482,9 +480,8 @@ pub enum Rule {
     Generic { params: Selector },
     /// Definitions inside belong to the scope around the type (friends).
     Outside {},
-    /// A region of conditional compilation, on `name` or `condition`. If the first `guard` has the
-    /// same name it is an include guard. `alternative` is compiled where the condition does not
-    /// hold; a first token in `negated` negates the condition.
+    /// A region of conditional compilation, on `name` or `condition`; an include guard if the first
+    /// `guard` has the same name. A first token in `negated` negates, `alternative` is the rest.
     Conditional {
         name: Option<Selector>,
         guard: Option<Selector>,

@@ -95,8 +95,8 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
     }
 }
 
-/// Returns the type of a parameter of a closure that a constructor of a type takes, or that the name
-/// of a functional type converts to it.
+/// Returns the type of a parameter of a closure that a constructor takes, or that the name of a
+/// functional type converts to it.
 fn given_to_type(db: &Db, symbol: SymbolRef, made: &Ty, given: &Given, position: usize) -> Ty {
     let symbol = aliases::alias_target(db, symbol).unwrap_or(symbol);
     let hierarchy = hierarchy::hierarchy(db, symbol);
