@@ -1,4 +1,4 @@
-//! Rules: roles of node kinds in extraction, of which manifests choose, and the children they select.
+//! Rules: roles of node kinds in extraction, of which manifests choose, and the children of nodes.
 
 pub(super) mod case;
 pub(super) mod parts;

@@ -10,9 +10,11 @@ use cograph_model::facts::{BindingKind, CALL_SIGNATURE, ExprId, ScopeId, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 
-/// Returns the function type that a type of the repository states for calls of its values, with
-/// the file of it.
+/// Returns the function type that an interface states for calls of its values, with the file of it.
 pub(super) fn stated(db: &Db, ty: SymbolRef) -> Option<(FileId, ExprId)> {
+    if db.program.symbol(ty).kind != SymbolKind::Interface {
+        return None;
+    }
     let name = db.program.named(CALL_SIGNATURE);
     let hierarchy = hierarchy::hierarchy(db, ty);
     hierarchy.types.iter().find_map(|(of, _)| {
