@@ -16,6 +16,9 @@ impl Finder<'_> {
     /// Processes the head of a declaration or statement that starts here. Returns the start of the
     /// next one, if no token ends it.
     pub(super) fn declaration(&mut self, start: usize, inside: Holds) -> Option<usize> {
+        if inside == Holds::Declarations && self.type_in_arguments(start) {
+            return None;
+        }
         let declares = inside != Holds::Statements || self.is_in(start, WordLists::START);
         if declares
             && !matches!(inside, Holds::Parens { .. })
@@ -68,7 +71,7 @@ impl Finder<'_> {
     }
 
     /// True if parentheses contain parameters rather than arguments.
-    fn holds_parameters(&self, open: usize) -> bool {
+    pub(super) fn holds_parameters(&self, open: usize) -> bool {
         let Some(close) = self.brackets.close(open) else { return false };
         let is_type = |at: usize| {
             self.is_in(at, WordLists::TYPE.and(WordLists::BUILTIN).and(WordLists::QUALIFIER))
@@ -349,7 +352,7 @@ impl Finder<'_> {
     }
 
     /// Masks attributes behind parameters or array bounds.
-    fn after_declarator(&mut self, end: usize, opens: bool) {
+    pub(super) fn after_declarator(&mut self, end: usize, opens: bool) {
         let mut at = end;
         while self.is(at, b'[') || (opens && at == end) {
             let Some(close) = self.brackets.close(at) else { return };

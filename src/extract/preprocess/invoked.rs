@@ -53,6 +53,41 @@ impl Finder<'_> {
         Some(end)
     }
 
+    /// Keeps the type that is the argument of a macro before a name (`EXPORT(int) open(void);`).
+    /// Returns false for other declarations.
+    pub(super) fn type_in_arguments(&mut self, start: usize) -> bool {
+        let mut at = start;
+        while self.is_in(at, WordLists::START) {
+            at += 1;
+        }
+        let close = self.end_of_use(at);
+        if !self.is_plain(at)
+            || self.known.is_nothing(self.tokens[at].bytes(self.source))
+            || close <= at + 2
+        {
+            return false;
+        }
+        let is_of_type = |at: usize| {
+            let is_value = self.is_in(at, WordLists::STATEMENT.and(WordLists::CLAUSE));
+            self.is_word(at) && !is_value || self.is(at, b'*')
+        };
+        let mut name = close + 1;
+        while self.is(name, b'*') {
+            name += 1;
+        }
+        let behind = name + 1;
+        let declares = self.is(behind, b'(') && self.holds_parameters(behind)
+            || [b';', b'=', b'['].iter().any(|mark| self.is(behind, *mark));
+        if !(at + 2..close).all(is_of_type) || !self.is_plain(name) || !declares {
+            return false;
+        }
+        self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Call });
+        self.edits.push(Edit::blank(self.range(at, at + 1)));
+        self.edits.push(Edit::blank(self.range(close, close)));
+        self.after_declarator(behind, self.is(behind, b'('));
+        true
+    }
+
     /// Keeps the declarations among the arguments of a macro; returns true if there are any.
     fn declares_in_arguments(&mut self, at: usize, close: usize) -> bool {
         let open = at + 1;
