@@ -2,14 +2,14 @@
 
 use crate::db::Db;
 use crate::db::in_progress::Computation;
-use crate::db::ty::{Entity, Member, Ty};
+use crate::db::ty::{ARRAY, Entity, Member, Ty};
 use crate::members::{aliases, hierarchy, inherent, opened, overrides, prototypes};
 use crate::names::visited::Visited;
 use crate::names::{linkage, module_members, namespaces, paths, variants};
 use crate::units::bounds::qualified;
 use crate::units::import_target::Module;
 use crate::{Name, Symbols};
-use cograph_grammar::{Language, MemberLookup};
+use cograph_grammar::{Language, MemberLookup, TypeFlow};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, ImportId, flags};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -319,13 +319,13 @@ fn of_namesake(db: &Db, of: &Ty, name: Name) -> Option<Entity> {
     db.module_member(package, name, &mut Visited::default())
 }
 
-/// True if a member is not that of an optional, but of the value that it holds.
+/// True if a member is not that of an optional, but of the value that it holds, or of the first
+/// element of an array that stands for a pointer to it.
 fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
     let language = db.program.known(db.origin.get()).language;
-    language.optional() == Some(outer)
-        && language
-            .flow(outer)
-            .is_some_and(|(_, flow)| !flow.members.contains_key(db.program.text(name)))
+    let is_open = |(_, flow): (_, &TypeFlow)| !flow.members.contains_key(db.program.text(name));
+    language.optional() == Some(outer) && language.flow(outer).is_some_and(is_open)
+        || outer == ARRAY && language.manifest.resolution.declarations
 }
 
 /// Returns the members that the repository adds to a library type by opening it again.

@@ -25,6 +25,12 @@ pub(super) fn construct_site(
     symbols: &Symbols,
     step: Step,
 ) -> Resolution {
+    let rules = &db.program.known(symbols[0].file).language.manifest.resolution;
+    // Without constructors it is a cast, which names the type as it is written.
+    if rules.declarations && !rules.overloads {
+        let all = conditions::compiled_with(db, file, site.byte, symbols.clone());
+        return variants::chosen_or_variants(db, file, &all, step, Step::SeveralValues);
+    }
     let of = aliases::alias_target(db, symbols[0]).unwrap_or(symbols[0]);
     if linkage::is_conversion(db, of) {
         return external(db.program.text(db.program.name_of(symbols[0])), Step::Builtin);
@@ -32,7 +38,7 @@ pub(super) fn construct_site(
     if let Some(outside) = instead::outside_alias(db, of) {
         return external(&outside, Step::Builtin);
     }
-    if !db.program.known(of.file).language.manifest.resolution.overloads {
+    if !rules.overloads {
         return chosen(&Symbols::from_slice(&[of]), step, step);
     }
     let constructors = call::makers(db, of, !receivers::is_inside(db, file, site, of));
