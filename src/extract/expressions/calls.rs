@@ -110,12 +110,12 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
                     rule_choice::rule_at(&walk.input, callee_node),
                     Some(Rule::SelfValue { .. })
                 );
-                let name = if is_self {
-                    names::name_of(walk, callee_node)
-                } else {
-                    walk.facts.name(UNNAMED)
+                // A call without a name is where its arguments begin.
+                let (name, at) = match is_self {
+                    true => (names::name_of(walk, callee_node), callee_node),
+                    false => (walk.facts.name(UNNAMED), args_node.unwrap_or(callee_node)),
                 };
-                walk.site(usage, callee_node, name, value);
+                walk.site(usage, at, name, value);
             }
             value
         }

@@ -320,7 +320,7 @@ fn of_namesake(db: &Db, of: &Ty, name: Name) -> Option<Entity> {
 }
 
 /// True if a member is not that of an optional, but of the value that it holds, or of the first
-/// element of an array that stands for a pointer to it.
+/// element of an array that decays to a pointer.
 fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
     let language = db.program.known(db.origin.get()).language;
     let is_open = |(_, flow): (_, &TypeFlow)| !flow.members.contains_key(db.program.text(name));
