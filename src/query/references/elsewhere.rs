@@ -10,6 +10,8 @@ mod other_names;
 mod parts;
 mod reasons;
 
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use grep_searcher::{BinaryDetection, SearcherBuilder};
@@ -297,14 +299,17 @@ impl NameSearch<'_, '_> {
         let matcher = matcher(&GrepParams { pattern: text, word: true, ..GrepParams::default() })?;
         let begun = Instant::now();
         let (filters, state) = (lookup.snapshot.store().word_filters(), lookup.snapshot.identity());
+        // Behind the last file that is searched no other is read.
+        let is_full = AtomicBool::new(false);
         let searching = || {
+            let is_full = &is_full;
             let matcher = matcher.clone();
             let mut searcher = SearcherBuilder::new()
                 .line_number(true)
                 .binary_detection(BinaryDetection::quit(b'\0'))
                 .build();
             move |file: &FileRow| -> Option<(Matches, Content)> {
-                if begun.elapsed() > TIME {
+                if is_full.load(Relaxed) || begun.elapsed() > TIME {
                     return None;
                 }
                 let content = files.content(&file.path).ok()?;
@@ -320,9 +325,8 @@ impl NameSearch<'_, '_> {
         let mut longer = LongerNames::default();
         let mut take = |file: &FileRow, found_in: Option<(Matches, Content)>| {
             lookup.check()?;
-            let Some((matches, content)) = found_in
-                .filter(|(matches, _)| matches.places.is_empty() || searched < effort.files())
-            else {
+            is_full.fetch_or(searched >= effort.files(), Relaxed);
+            let Some((matches, content)) = found_in.filter(|_| !is_full.load(Relaxed)) else {
                 found.unsearched += 1;
                 return Ok(());
             };
