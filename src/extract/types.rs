@@ -11,7 +11,7 @@ use crate::walk::names;
 use crate::walk::rule_choice;
 use crate::walk::texts;
 use cograph_grammar::{PathWord, Rule, Selector, TypeRule};
-use cograph_model::facts::{Expr, ExprId, NameId, RECEIVER_TYPE, ScopeId, TYPE_GUARD};
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, TYPE_GUARD};
 use cograph_model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
 
@@ -178,31 +178,19 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let name = name.as_ref().map_or(NameId::NONE, |name| walk.facts.name(name));
             walk.facts.of(ty, |ty| Expr::Wrap(ty, name))
         }
-        TypeRule::Function { params, returns, receiver } => {
-            let mut parts = Vec::new();
-            if let Some(receiver) = receiver.as_ref().and_then(|selector| selector.first(node)) {
-                let ty = visit_type(walk, receiver, inner);
-                let ty = names::known(&mut walk.facts, ty);
-                let mark = walk.facts.name(RECEIVER_TYPE);
-                parts.push(walk.facts.expr(Expr::Wrap(ty, mark)));
+        TypeRule::Function { params, returns, receiver, type_params } => {
+            let scope = type_params.as_ref().map(|type_params| {
+                let scope = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
+                generics::generics(walk, LocalSymbol::NONE, node, Some(type_params));
+                scope
+            });
+            let [params, returns, receiver] = [params, returns, receiver]
+                .map(|part| part.as_ref().and_then(|selector| selector.first(node)));
+            let ty = compound::function(walk, params, returns, receiver, inner);
+            if let Some(scope) = scope {
+                walk.close(scope);
             }
-            if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
-                for param in children::named_children(&walk.input, params) {
-                    let ty = parameter_type(walk, param, inner);
-                    let rule = rule_choice::rule_at(&walk.input, param);
-                    if matches!(rule, Some(Rule::Param { name: Some(name), .. })
-                        if names::is_self_word(&walk.input, name.first(param)))
-                    {
-                        continue;
-                    }
-                    parts.push(names::known(&mut walk.facts, ty));
-                }
-            }
-            let result = returns.as_ref().and_then(|selector| selector.first(node));
-            let result = result.map_or(ExprId::NONE, |result| visit_type(walk, result, inner));
-            parts.push(names::known(&mut walk.facts, result));
-            let list = walk.facts.list(&parts);
-            walk.facts.expr(Expr::Function(list))
+            ty
         }
         TypeRule::Tuple {} => {
             let mut parts = Vec::new();

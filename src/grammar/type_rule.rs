@@ -43,7 +43,12 @@ pub enum TypeRule {
     /// One of the types `of`, by a condition that is not evaluated: their union.
     Choice { of: Vec<Selector> },
     /// A function type, possibly with a receiver.
-    Function { params: Option<Selector>, returns: Option<Selector>, receiver: Option<Selector> },
+    Function {
+        params: Option<Selector>,
+        returns: Option<Selector>,
+        receiver: Option<Selector>,
+        type_params: Option<Selector>,
+    },
     /// A tuple.
     Tuple {},
     /// A node among type arguments that is no type (a lifetime).

@@ -78,11 +78,19 @@ function places(symbol) {
   return [...found.values()];
 }
 
-/* What `module.exports = x` and `const x = module.exports = ..` export by a name of its own: x. */
+/* What `module.exports = x` and `const x = module.exports = ..` export by a name of its own: x, the function or class of an expression, or what
+ * a module that is exported again exports. */
 function exportedName(declaration) {
   if (!ts.isBinaryExpression(declaration)) return undefined;
   if (ts.isIdentifier(declaration.right)) return followed(checker.getSymbolAtLocation(declaration.right));
-  return ts.isVariableDeclaration(declaration.parent) ? checker.getSymbolAtLocation(declaration.parent.name) : undefined;
+  if (ts.isVariableDeclaration(declaration.parent)) return checker.getSymbolAtLocation(declaration.parent.name);
+  const valued = checker.getTypeAtLocation(declaration.right).symbol;
+  return valued?.declarations?.length && !valued.declarations.includes(declaration) && !ts.isObjectLiteralExpression(valued.declarations[0]) ? valued : undefined;
+}
+
+/* The variable that holds a member of a module (`const x = require("y").x`): the compiler takes it for another name of the member. */
+function holder(symbol) {
+  return symbol && symbol.flags & ts.SymbolFlags.Alias && symbol.declarations?.every(ts.isVariableDeclaration) ? [symbol] : [];
 }
 
 const byName = new Map(made.getSourceFiles().map(source => [source.fileName, source]));
@@ -214,7 +222,7 @@ for (const source of made.getSourceFiles()) {
     const made = { path: below, line: place.line + 1, col, name: node.text, kind };
     const found = symbols.map(followed), known = found.filter(symbol => symbol?.declarations?.length);
     if (known.length) {
-      made.targets = known.flatMap(places);
+      made.targets = [...known, ...symbols.flatMap(holder)].flatMap(places);
       if (known.every(isLocal)) made.local = true;
       if (known.some(isOutside)) made.outside = true;
     } else if (kind === "key") {

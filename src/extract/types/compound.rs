@@ -1,11 +1,13 @@
 //! Types that are made of others where they are used: objects with members in place, and types that
 //! a condition chooses.
 
-use super::visit_type;
+use super::{parameter_type, visit_type};
 use crate::walk::children;
+use crate::walk::names;
+use crate::walk::rule_choice;
 use crate::walk::{Usage, Walk};
-use cograph_grammar::Selector;
-use cograph_model::facts::{Expr, ExprId, LocalSymbol, ScopeKind};
+use cograph_grammar::{Rule, Selector};
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, RECEIVER_TYPE, ScopeKind};
 use tree_sitter::Node;
 
 /// An object type; it has the members of the type that it copies as well.
@@ -26,6 +28,38 @@ pub(super) fn object<'t>(
         }
         None => own,
     }
+}
+
+/// A function type by its parts.
+pub(super) fn function<'t>(
+    walk: &mut Walk<'t>,
+    params: Option<Node<'t>>,
+    returns: Option<Node<'t>>,
+    receiver: Option<Node<'t>>,
+    usage: Usage,
+) -> ExprId {
+    let mut parts = Vec::new();
+    if let Some(receiver) = receiver {
+        let ty = visit_type(walk, receiver, usage);
+        let ty = names::known(&mut walk.facts, ty);
+        let mark = walk.facts.name(RECEIVER_TYPE);
+        parts.push(walk.facts.expr(Expr::Wrap(ty, mark)));
+    }
+    let params = params.map(|list| children::named_children(&walk.input, list));
+    for param in params.into_iter().flatten() {
+        let ty = parameter_type(walk, param, usage);
+        let rule = rule_choice::rule_at(&walk.input, param);
+        if matches!(rule, Some(Rule::Param { name: Some(name), .. })
+            if names::is_self_word(&walk.input, name.first(param)))
+        {
+            continue;
+        }
+        parts.push(names::known(&mut walk.facts, ty));
+    }
+    let result = returns.map_or(ExprId::NONE, |result| visit_type(walk, result, usage));
+    parts.push(names::known(&mut walk.facts, result));
+    let list = walk.facts.list(&parts);
+    walk.facts.expr(Expr::Function(list))
 }
 
 /// The union of the types that a condition chooses from; the other children are types as well.
