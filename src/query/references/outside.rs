@@ -68,7 +68,7 @@ pub fn outside(
             continue;
         }
         let before = total;
-        for site in snapshot.sites_of(&file)? {
+        for site in snapshot.sites_outside(&file)? {
             let SiteTarget::External(name) = site.target else { continue };
             if let std::collections::hash_map::Entry::Vacant(entry) = fits.entry(name) {
                 let text = lookup.name(name)?;

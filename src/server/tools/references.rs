@@ -13,7 +13,9 @@ use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
 use cograph_model::SiteKind;
-use cograph_query::{self as query, ElsewhereSearch, QueryError, ReferencesParams, Tests};
+use cograph_query::{
+    self as query, ElsewhereSearch, QueryError, ReferencesParams, SymbolInfo, Tests,
+};
 use cograph_store::SymbolKey;
 use text::FoundReferences;
 
@@ -82,8 +84,10 @@ fn one(
         }
         found => found?,
     };
-    // A key of a data file that names a package represents what is used of it.
-    if found.answers.iter().all(|found| found.symbol.is_data() && found.counts.certain == 0)
+    let asked = params.symbol.trim().trim_matches('`');
+    // A key of a data file that names a package represents what is used of it. A place is no name.
+    let names_package = |symbol: &SymbolInfo| symbol.is_data() && symbol.name == asked;
+    if found.answers.iter().all(|found| names_package(&found.symbol) && found.counts.certain == 0)
         && let Some(uses) = query::outside(context.snapshot, &params, context.cancel)?
         && uses.entities.iter().any(|entity| entity.name.starts_with(&uses.name))
     {

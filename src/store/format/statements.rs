@@ -187,6 +187,8 @@ statements! {
         site_columns!(),
         " WHERE id >= ?1 AND id < ?2 AND name = ?3 ORDER BY id"
     );
+    SITES_OUTSIDE_BETWEEN =
+        concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 AND mark & 7 = 3 ORDER BY id");
     NAMES_BETWEEN =
         "SELECT name, mark, col FROM site WHERE id >= ?1 AND id < ?2 AND name <> ?3 ORDER BY id";
     SITES_OF_SYMBOL = concat!(
