@@ -13,7 +13,7 @@ STATEMENTS = [
     "SELECT path, language, size, lines, skipped, generated, test, symbols, resolved, likely, ambiguous, external, unresolved, possible FROM files ORDER BY path",
     "SELECT kind, count(*), sum(refs) FROM symbols GROUP BY kind ORDER BY kind",
     "SELECT verdict, step, count(*) FROM refs GROUP BY verdict, step ORDER BY verdict, step",
-    "SELECT caller, callee, path, line, verdict, callee_path FROM calls ORDER BY path, line, callee, caller LIMIT 200",
+    "SELECT caller, callee, path, line, verdict, callee_path FROM calls ORDER BY path, line, callee, caller, callee_path LIMIT 200",
     "SELECT path, line, module, level, item, target FROM imports ORDER BY path, line, module, item, target LIMIT 200",
 ]
 
