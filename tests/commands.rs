@@ -266,6 +266,28 @@ fn an_index_of_a_part_says_what_questions_will_be_about() {
 }
 
 #[test]
+fn a_directory_of_repositories_is_called_one() {
+    let project = Project(tempfile::tempdir().expect("a temporary directory"));
+    let cache = tempfile::tempdir().expect("a temporary directory");
+    for name in ["one", "two"] {
+        project.write(&format!("{name}/.git/HEAD"), "ref: refs/heads/main\n");
+        project.write(&format!("{name}/{name}.py"), "def helper():\n    pass\n");
+    }
+    let run = |arguments: &[&str]| {
+        let mut command = project.command(&project.root());
+        command.args(arguments).env("COGRAPH_CACHE_DIR", cache.path());
+        texts(&command.output().expect("the program starts"))
+    };
+    let (code, answer, remarks) = run(&["search", "helper"]);
+    assert_eq!(code, Some(0), "{remarks}");
+    assert!(answer.contains("one/one.py") && answer.contains("two/two.py"), "{answer}");
+    assert!(remarks.contains("holds 2: one, two; all are read as one, `--root one`"), "{remarks}");
+    let (_, answer, remarks) = run(&["search", "helper", "--root", "one"]);
+    assert!(answer.contains("one.py") && !answer.contains("two.py"), "{answer}");
+    assert!(!remarks.contains("holds"), "{remarks}");
+}
+
+#[test]
 fn completions_know_the_commands_of_tools() {
     let project = Project::new();
     let (code, script, _) = project.run(&["completions", "bash"]);

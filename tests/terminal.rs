@@ -53,8 +53,18 @@ impl Project {
         command
     }
 
-    /// What the program writes to a terminal of so many rows of 200 columns.
+    /// What the program writes to a terminal of so many rows of 200 columns as its output.
     fn on_terminal(&self, rows: u16, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+        let mut command = self.command(arguments, variables);
+        Self::run_on_terminal(rows, command.stderr(Stdio::null()), Command::stdout)
+    }
+
+    /// What a program writes to a terminal that becomes one of its streams.
+    fn run_on_terminal(
+        rows: u16,
+        command: &mut Command,
+        stream: fn(&mut Command, Stdio) -> &mut Command,
+    ) -> String {
         let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)
             .expect("there are terminals");
         grantpt(&ours).expect("it is ours");
@@ -67,13 +77,11 @@ impl Project {
             .write(true)
             .open(name.to_str().expect("its name is text"))
             .expect("it opens");
-        let mut child = self
-            .command(arguments, variables)
-            .stdin(Stdio::null())
-            .stdout(theirs)
-            .stderr(Stdio::null())
+        let mut child = stream(command.stdin(Stdio::null()), theirs.into())
             .spawn()
             .expect("the program starts");
+        // The command holds the other side as well.
+        stream(command, Stdio::null());
         let mut output = Vec::new();
         // Reading ends in an error when nobody has the other side.
         let _ = File::from(ours).read_to_end(&mut output);
@@ -105,6 +113,15 @@ fn on_a_terminal_each_site_has_a_line() {
         assert!(!text.contains('\u{1b}'), "NO_COLOR: {text:?}");
         assert!(text.contains("up to date"), "{arguments:?}: {text}");
     }
+}
+
+#[test]
+fn an_index_shows_its_rate_and_the_time_left() {
+    let project = Project::new(CODE);
+    let mut command = project.command(&["index", "--force"], &[]);
+    let text = Project::run_on_terminal(50, command.stdout(Stdio::null()), Command::stderr);
+    assert!(text.contains("files, ") && text.contains("/s, ") && text.contains(" s"), "{text:?}");
+    assert!(text.contains(" s left"), "{text:?}");
 }
 
 #[test]

@@ -73,7 +73,7 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     }
     let repository = match &arguments.path {
         Some(path) => config.repository_at(path)?,
-        None => index::check_implicit_root(config, config.default_repository()?)?,
+        None => super::default_repository(config)?,
     };
     let around = enclosing_root(&repository.root);
     if around != repository.root {

@@ -16,6 +16,7 @@ mod clients;
 mod completions;
 mod coverage;
 mod doctor;
+mod examples;
 mod export;
 mod grammar;
 mod index;
@@ -138,7 +139,7 @@ pub fn main() -> ExitCode {
 
 /// Commands of this module, and one per tool of the server.
 fn command() -> clap::Command {
-    Arguments::command().subcommands(ask::commands())
+    examples::add(Arguments::command().subcommands(ask::commands()))
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
@@ -192,10 +193,33 @@ impl RootArgument {
     fn repository(&self, config: &Config) -> Result<Repository, Stop> {
         Ok(match &self.root {
             Some(root) => config.repository_at(root)?,
-            None => cograph_index::check_implicit_root(config, config.default_repository()?)?,
+            None => default_repository(config)?,
         })
     }
 }
+
+/// The repository around the working directory. A directory that only holds repositories is read
+/// as one, which a note says.
+fn default_repository(config: &Config) -> Result<Repository, Stop> {
+    let found = cograph_index::check_implicit_root(config, config.default_repository()?)?;
+    let inside = cograph_index::repositories_in(&found.root);
+    if let [first, _, ..] = inside.as_slice() {
+        let named: Vec<&str> = inside.iter().take(NAMED_REPOSITORIES).map(String::as_str).collect();
+        let more = inside.len() - named.len();
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        output::note(&format!(
+            "note: {} is no repository and holds {}: {}{more}; all are read as one, `--root \
+             {first}` asks one alone",
+            server::one_line(&found.root.display().to_string()),
+            inside.len(),
+            server::one_line(&named.join(", ")),
+        ));
+    }
+    Ok(found)
+}
+
+/// Repositories of a directory that a note names.
+const NAMED_REPOSITORIES: usize = 5;
 
 impl From<ConfigError> for Stop {
     fn from(error: ConfigError) -> Self {

@@ -37,7 +37,7 @@ pub use job::{FIRST_PAUSE, Failure, GREATEST_PAUSE, Job, JobState, Jobs};
 pub use progress::{Phase, Progress, Timing};
 pub use quarantine::Caution;
 pub use report::{LanguageReport, Report};
-pub use root_check::check_implicit_root;
+pub use root_check::{check_implicit_root, repositories_in};
 pub use slow_files::FILES_PER_RUN;
 pub use state::change::{ChangeSet, Comparison, Verified, compare, compare_some, freshness};
 pub use state::residents::{MAX_LOADED_FILES, Residents};

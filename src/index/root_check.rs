@@ -29,6 +29,23 @@ pub fn check_implicit_root(
     }
 }
 
+/// Names of the repositories in a directory that is no repository itself, in order.
+#[expect(clippy::disallowed_methods, reason = "lists what is beside a repository, and reads none")]
+pub fn repositories_in(root: &Path) -> Vec<String> {
+    if is_there(root, ".git") {
+        return Vec::new();
+    }
+    let mut names: Vec<String> = std::fs::read_dir(root)
+        .into_iter()
+        .flatten()
+        .filter_map(Result::ok)
+        .filter(|entry| is_there(&entry.path(), ".git"))
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
 /// Why a directory is unlikely to be a repository.
 fn unlikely(root: &Path, home: Option<&Path>) -> Option<String> {
     if root.parent().is_none() {
@@ -46,14 +63,29 @@ fn unlikely(root: &Path, home: Option<&Path>) -> Option<String> {
 
 /// True if the directory contains a marker of a project root.
 fn is_project(root: &Path) -> bool {
-    let is_there = |name: &str| root.join(name).symlink_metadata().is_ok();
-    is_there(".git") || grammar::project_files().any(is_there)
+    is_there(root, ".git") || grammar::project_files().any(|name| is_there(root, name))
+}
+
+fn is_there(root: &Path, name: &str) -> bool {
+    root.join(name).symlink_metadata().is_ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn repositories_are_found_in_a_directory_that_is_none() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        for name in ["two/.git", "one/.git", "none/src"] {
+            fs::create_dir_all(place.path().join(name)).expect("created");
+        }
+        assert_eq!(repositories_in(place.path()), ["one", "two"]);
+        assert_eq!(repositories_in(&place.path().join("one")), [""; 0]);
+        fs::write(place.path().join(".git"), "").expect("written");
+        assert_eq!(repositories_in(place.path()), [""; 0]);
+    }
 
     #[test]
     fn a_home_directory_is_meant_where_something_says_so() {

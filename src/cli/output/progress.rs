@@ -2,10 +2,11 @@
 //! machine-readable output.
 
 use parking_lot::Mutex;
+use std::fmt::Write;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
 use crate::output::{grouped, note};
 use cograph_index::Progress;
@@ -21,11 +22,8 @@ impl Display {
     /// Shows nothing if `quiet`.
     pub(crate) fn new(quiet: bool) -> Self {
         let bar = (!quiet && std::io::stderr().is_terminal()).then(|| {
-            let style = ProgressStyle::with_template(
-                "{msg:>10} {bar:32} {human_pos}/{human_len} files {elapsed}",
-            );
-            ProgressBar::no_length()
-                .with_style(style.expect("the template is a constant that is well formed"))
+            let template = "{msg:>10} {bar:32} {human_pos}/{human_len} files, {rate}/s, {left}";
+            ProgressBar::no_length().with_style(style(template))
         });
         Self { bar, last_line: Mutex::new(""), quiet }
     }
@@ -33,7 +31,12 @@ impl Display {
     /// Shows progress.
     pub(crate) fn show(&self, progress: Progress) {
         if let Some(bar) = &self.bar {
-            bar.set_message(progress.phase.word());
+            let phase = progress.phase.word();
+            if bar.message() != phase {
+                // Each phase has a rate of its own.
+                bar.reset_eta();
+                bar.set_message(phase);
+            }
             bar.set_length(progress.total);
             bar.set_position(progress.done);
             return;
@@ -64,6 +67,22 @@ impl Drop for Display {
     }
 }
 
+/// Style of a bar, with the keys `rate`, steps in a second, and `left`, the time since the start
+/// and the time that the rest will take at that rate.
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template)
+        .expect("the template is a constant that is well formed")
+        .with_key("rate", |state: &ProgressState, out: &mut dyn Write| {
+            let _ = write!(out, "{:.0}", state.per_sec());
+        })
+        .with_key("left", |state: &ProgressState, out: &mut dyn Write| {
+            let _ = write!(out, "{} s", state.elapsed().as_secs());
+            if state.pos() > 0 {
+                let _ = write!(out, ", {} s left", state.eta().as_secs());
+            }
+        })
+}
+
 /// Progress display of a query that waits for an index: a bar on a terminal; otherwise one line
 /// after a delay, so that most queries print nothing.
 pub(crate) struct Bar {
@@ -90,9 +109,7 @@ impl Bar {
             return;
         }
         let bar = shown.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{bar:32} {msg} {elapsed}");
-            ProgressBar::new(1000)
-                .with_style(style.expect("the template is a constant that is well formed"))
+            ProgressBar::new(1000).with_style(style("{bar:32} {msg}, {left}"))
         });
         bar.set_position(u64::from(thousandths));
         bar.set_message(message.to_owned());

@@ -1,0 +1,167 @@
+//! Examples at the end of each command's help.
+
+use clap::Command;
+
+/// Commands, with their parents, and example lines of each: what is typed, and what it is for.
+const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "explore",
+        &[
+            ("cograph explore \"how is a queryset evaluated\"", "where to begin"),
+            ("cograph explore \"$(cat issue.txt)\" --budget 4000", "code that an issue is about"),
+        ],
+    ),
+    (
+        "search",
+        &[
+            ("cograph search csrf --kinds class", "classes with the word in their name"),
+            ("cograph search 'parse_.*' --path src", "names that fit a regular expression"),
+        ],
+    ),
+    (
+        "show",
+        &[
+            ("cograph show Parser.parse", "source of a symbol"),
+            ("cograph show src/parser.rs:120", "the symbol at a line"),
+            ("cograph show Parser.parse --calls", "only the lines with calls"),
+        ],
+    ),
+    (
+        "outline",
+        &[
+            ("cograph outline src/parser.rs", "symbols of a file"),
+            ("cograph outline Parser Lexer", "members of two types"),
+        ],
+    ),
+    (
+        "trace",
+        &[
+            ("cograph trace Parser.parse", "callers"),
+            ("cograph trace main --to Parser.parse", "the calls from one function to another"),
+            ("cograph trace Parser.parse --tests only", "tests that reach a function"),
+        ],
+    ),
+    (
+        "references",
+        &[
+            ("cograph references Parser", "every use, by file and kind"),
+            ("cograph references Options.depth --kinds write", "where a field is set"),
+        ],
+    ),
+    (
+        "impact",
+        &[
+            ("cograph impact", "what the uncommitted changes break, and the tests to run"),
+            ("cograph impact main..HEAD", "of a branch"),
+        ],
+    ),
+    (
+        "overview",
+        &[
+            ("cograph overview", "modules, entry points, most used symbols"),
+            ("cograph overview src/db", "of a directory"),
+        ],
+    ),
+    (
+        "grep",
+        &[
+            ("cograph grep 'a[0]'", "text as it stands, with the enclosing symbols"),
+            ("cograph grep --regex 'retry in \\d+' --path src", "a regular expression"),
+        ],
+    ),
+    (
+        "sql",
+        &[(
+            "cograph sql \"SELECT name, refs FROM symbols ORDER BY refs DESC LIMIT 5\"",
+            "the five most used symbols",
+        )],
+    ),
+    ("status", &[("cograph status", "what was read, what was left out and why")]),
+    (
+        "index",
+        &[
+            ("cograph index", "the repository around the working directory"),
+            ("cograph index --watch", "and keep the index up to date"),
+        ],
+    ),
+    ("export calls", &[("cograph export calls > calls.jsonl", "all call edges, one a line")]),
+    (
+        "mcp",
+        &[
+            ("cograph mcp", "what a client's configuration starts"),
+            ("cograph mcp --root ~/src/project", "for one repository"),
+        ],
+    ),
+    ("lsp", &[("cograph lsp", "what an editor's configuration starts")]),
+    ("serve", &[("cograph serve", "one process for all clients of this machine")]),
+    ("doctor", &[("cograph doctor", "is everything there that a client needs?")]),
+    (
+        "install",
+        &[
+            ("cograph install claude-code", "add the server to a client"),
+            ("cograph install codex --dry-run", "show what would be written"),
+        ],
+    ),
+    ("uninstall", &[("cograph uninstall claude-code", "remove it again")]),
+    ("completions", &[("cograph completions bash", "print what bash is to read")]),
+    ("grammar check", &[("cograph grammar check grammars/lua/grammar.toml", "errors, by line")]),
+    ("grammar explain", &[("cograph grammar explain lib/queue.lua", "what is read from a file")]),
+];
+
+/// Adds the examples to the help of all commands.
+pub(super) fn add(mut program: Command) -> Command {
+    for (path, examples) in EXAMPLES {
+        let width = examples.iter().map(|(line, _)| line.len()).max().unwrap_or_default();
+        let mut text = "Examples:".to_owned();
+        for (line, purpose) in *examples {
+            text += &format!("\n  {line:width$}  {purpose}");
+        }
+        program = match path.split_once(' ') {
+            Some((parent, name)) => program.mut_subcommand(parent, |parent| {
+                parent.mut_subcommand(name, |command| command.after_help(text))
+            }),
+            None => program.mut_subcommand(path, |command| command.after_help(text)),
+        };
+    }
+    program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Commands without subcommands that help lists, by their paths.
+    fn leaves(command: &Command, path: &str, found: &mut Vec<String>) {
+        let below: Vec<_> =
+            command.get_subcommands().filter(|below| !below.is_hide_set()).collect();
+        if below.is_empty() {
+            found.push(path.to_owned());
+        }
+        for below in below {
+            leaves(below, format!("{path} {}", below.get_name()).trim(), found);
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        let mut found = Vec::new();
+        leaves(&crate::command(), "", &mut found);
+        let named: Vec<&str> = EXAMPLES.iter().map(|(path, _)| *path).collect();
+        found.retain(|path| !named.contains(&path.as_str()));
+        assert_eq!(found, Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_example_is_a_command_line_that_is_understood() {
+        for (path, examples) in EXAMPLES {
+            for (line, _) in *examples {
+                let line = line.split(" > ").next().unwrap_or_default();
+                let words = shlex::split(line).expect("its quotes are closed");
+                assert_eq!(words.first().map(String::as_str), Some("cograph"), "{line}");
+                assert!(line.starts_with(&format!("cograph {path}")), "{line}");
+                let found = crate::command().try_get_matches_from(words);
+                assert!(found.is_ok(), "{line}: {}", found.err().expect("it is an error"));
+            }
+        }
+    }
+}
