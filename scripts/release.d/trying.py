@@ -13,6 +13,7 @@ import building
 from packages import unpacked_name
 from project import ROOT, Refused, Target, targets, wheel_name
 from registry import serving
+from roots import NODE_BIN
 
 PROJECT = "Django==5.1.4"
 QUESTION = ["trace", "constant_time_compare", "--root", "/project"]
@@ -27,12 +28,12 @@ ENTER = """#!{python}
 import os, sys
 here = os.getcwd()
 os.chroot({root!r})
-os.chdir(here)
+os.chdir(here if os.path.isdir(here) else "/")
 os.environ.pop("PWD", None)
 os.environ["PATH"] = {path!r}
 os.execvpe({command!r}[0], {command!r} + sys.argv[1:], os.environ)
 """
-PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+PATH = f"{NODE_BIN}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Root:
