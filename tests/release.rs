@@ -195,8 +195,8 @@ fn the_launcher_says_that_there_is_no_program() {
     if !node() {
         return;
     }
-    let targets = targets();
-    let installed = Installed::new(&targets[..0], "");
+    let installed = Installed::new(&targets()[..1], "");
+    fs::remove_dir_all(installed.package("@cograph")).expect("it is ours");
     for (platform, cpu) in [("darwin", "arm64"), ("win32", "x64"), ("linux", "riscv64")] {
         let output = installed.launcher(&system(platform, cpu, true, true)).output();
         let output = output.expect("node starts");
@@ -229,11 +229,19 @@ fn the_launcher_passes_everything_through() {
     }
     let this: Vec<Target> = targets().into_iter().filter(|target| target.cpu == "x64").collect();
     let system = system("linux", "x64", true, true);
-    let installed = Installed::new(&this, "echo \"[$1][$2]\"; cat; echo wrong >&2; exit 7");
-    let mut launcher = installed.launcher(&system);
-    launcher.args(["a b", ""]).stdin(Stdio::piped());
-    launcher.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = launcher.spawn().expect("node starts");
+    let body = "case $1 in\n\
+                all) echo \"[$2][$3]\"; cat; echo wrong >&2; exit 7;;\n\
+                die) kill -$2 $$;;\n\
+                wait) trap 'exit 5' $2; echo ready; read line; exit 6;;\n\
+                esac";
+    let installed = Installed::new(&this, body);
+    let started = |arguments: &[&str]| {
+        let mut launcher = installed.launcher(&system);
+        launcher.args(arguments).stdin(Stdio::piped());
+        launcher.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("node starts")
+    };
+
+    let mut child = started(&["all", "a b", ""]);
     let mut input = child.stdin.take().expect("it is piped");
     input.write_all(b"one\n\0two").expect("it is read");
     drop(input);
@@ -242,26 +250,26 @@ fn the_launcher_passes_everything_through() {
     assert_eq!(text(&output.stdout), "@cograph/linux-x64-gnu\n[a b][]\none\n\0two");
     assert_eq!(text(&output.stderr), "wrong\n");
 
-    // The end by a signal is the launcher's own.
-    let installed = Installed::new(&this, "kill -USR1 $$");
-    let output = installed.launcher(&system).output().expect("node starts");
-    assert_eq!(output.status.signal(), Some(10), "{}", output.status);
+    // The end by a signal is the launcher's own, also by one that it handles.
+    for signal in [9, 15] {
+        let output = started(&["die", &signal.to_string()]).wait_with_output().expect("it ends");
+        assert_eq!(output.status.signal(), Some(signal), "{}", output.status);
+    }
 
     // A signal to the launcher is one to the program.
     for (name, signal) in [("TERM", 15), ("INT", 2), ("HUP", 1)] {
-        let body = format!("trap 'exit 5' {name}; echo ready; read line; exit 6");
-        let installed = Installed::new(&this, &body);
-        let mut launcher = installed.launcher(&system);
-        let mut child = launcher.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let child = child.as_mut().expect("node starts");
+        let mut child = started(&["wait", name]);
+        // Its end would end the program too, and `wait` closes what the child has.
+        let input = child.stdin.take();
         let mut lines = BufReader::new(child.stdout.take().expect("it is piped"));
         let mut said = String::new();
         while !said.contains("ready\n") {
             assert_ne!(lines.read_line(&mut said).expect("it is text"), 0, "{said}");
         }
-        let kill = ["kill", &format!("-{signal}"), &child.id().to_string()].join(" ");
+        let kill = format!("kill -{signal} {}", child.id());
         done(Command::new("sh").args(["-c", &kill]));
         assert_eq!(child.wait().expect("it ends").code(), Some(5), "SIG{name}");
+        drop(input);
     }
 }
 
