@@ -55,16 +55,17 @@ if (program === null) {
     `node_modules of another platform leave out. Install again with: npm install --include=optional ${name}@${version}`, NOT_FOUND);
 }
 
+// Before the program starts, so that none ends this process alone. A terminal sends the interrupt to both; a second one would end the program at
+// once.
+const isTerminal = isatty(0);
+const handled = ["SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2", "SIGINT"];
+for (const signal of handled) process.on(signal, () => (isTerminal && signal === "SIGINT" ? undefined : child.kill(signal)));
 const child = spawn(program, process.argv.slice(2), { stdio: "inherit" });
-// A terminal sends the interrupt to both processes; a second one would end the program at once.
-const passed = ["SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR2", ...(isatty(0) ? [] : ["SIGINT"])];
-for (const signal of passed) process.on(signal, () => child.kill(signal));
-if (isatty(0)) process.on("SIGINT", () => {});
 child.on("error", (error) => fail(`${program} does not start: ${error.message}`, NOT_STARTED));
 child.on("exit", (status, signal) => {
   if (signal === null) process.exit(status);
   // This process ends as the program did.
-  for (const handled of [...passed, "SIGINT"]) process.removeAllListeners(handled);
+  for (const one of handled) process.removeAllListeners(one);
   process.kill(process.pid, signal);
   // The signal arrives in the next turn of the loop; where it does not end the process, the status of a shell does.
   setTimeout(() => process.exit(128 + constants.signals[signal]), 1000);
