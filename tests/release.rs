@@ -118,6 +118,7 @@ impl Installed {
 }
 
 /// False on a machine without Node.js, where the launcher is not tested. The hosted check has it.
+#[expect(clippy::print_stderr, reason = "a test that was skipped is reported")]
 fn node() -> bool {
     let found = Command::new("node").arg("--version").output().is_ok();
     assert!(found || std::env::var_os("CI").is_none(), "the hosted check needs Node.js");
@@ -148,6 +149,8 @@ fn versions_are_that_of_the_program() {
     assert!(!project.contains_key("version"), "a second version");
     assert_eq!(project["dynamic"].as_array(), Some(&vec!["version".into()]));
 
+    let said = done(Command::new(env!("CARGO_BIN_EXE_cograph")).arg("--version"));
+    assert_eq!(text(&said.stdout).trim(), format!("cograph {VERSION}"));
     let targets = targets();
     assert!(targets.len() >= 4);
     let installed = Installed::new(&targets, "");
@@ -290,10 +293,12 @@ fn ended(mut child: Child) -> Option<ExitStatus> {
 /// A wheel as maturin builds it, with a program that calls the one of this build.
 const WHEEL: &str = r##"
 import sys, zipfile
-version, program, path = sys.argv[1:]
+version, program, project, path = sys.argv[1:]
 folder = f"cograph_cli-{version}"
 with zipfile.ZipFile(path, "w") as wheel:
     wheel.writestr(f"{folder}.dist-info/METADATA", f"Name: cograph-cli\nVersion: {version}\n")
+    bill = f"{folder}.dist-info/sboms/cograph.cyclonedx.json"
+    wheel.writestr(bill, f"path+file://{project}#cograph")
     wheel.writestr(f"{folder}.dist-info/RECORD", "")
     member = zipfile.ZipInfo(f"{folder}.data/scripts/cograph")
     member.external_attr = 0o100755 << 16
@@ -312,6 +317,7 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
         data = wheel.read(name)
         found = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
         assert (digest, int(size)) == (f"sha256={found}", len(data)), line
+        assert not name.endswith(".json") or data == b"path+file:///cograph#cograph", data
         print(f"{wheel.getinfo(name).external_attr >> 16 & 0o777:o} {name}")
 "#;
 
@@ -322,7 +328,8 @@ fn archives_are_whole_and_two_runs_give_equal_bytes() {
     let name = format!("cograph_cli-{VERSION}-py3-none-manylinux_2_17.whl");
     let wheel = folder.path().join(&name);
     let program = env!("CARGO_BIN_EXE_cograph");
-    done(Command::new("python3").args(["-c", WHEEL, VERSION, program]).arg(&wheel));
+    let project = env!("CARGO_MANIFEST_DIR");
+    done(Command::new("python3").args(["-c", WHEEL, VERSION, program, project]).arg(&wheel));
     let runs = ["first", "second"].map(|name| folder.path().join(name));
     for run in &runs {
         let target = folder.path().join("target");

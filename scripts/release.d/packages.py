@@ -108,6 +108,9 @@ def wheel_archive(out: Path, built: Path, third_party: bytes) -> Path:
         raise Refused(f"{built}: {len(folders)} folders of metadata, expected one")
     folder = folders.pop()
     entries[f"{folder}/licenses/{THIRD_PARTY}"] = Entry(third_party)
+    # The bill of materials names the folder of the build.
+    for name in (name for name in entries if name.startswith(f"{folder}/sboms/")):
+        entries[name] = Entry(entries[name].data.replace(f"file://{ROOT}".encode(), b"file:///cograph"))
     # The metadata is last in a wheel, and its record at the end.
     names = sorted(entries, key=lambda name: (name.startswith(folder), name))
     ordered = {name: entries[name] for name in names if name != f"{folder}/RECORD"}
