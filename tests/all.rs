@@ -28,6 +28,7 @@ mod layering;
 mod lists;
 mod query;
 mod readme;
+mod release;
 mod room;
 mod sample;
 mod server;

@@ -39,7 +39,7 @@ use cograph_server as server;
 
 /// A code knowledge graph that a coding agent can trust.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 110, arg_required_else_help = true)]
+#[command(name = "cograph", version, about, max_term_width = 110, arg_required_else_help = true)]
 struct Arguments {
     #[command(flatten)]
     log: output::log::LogArguments,
