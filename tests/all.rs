@@ -18,6 +18,7 @@ mod fixtures;
 mod freshness;
 mod function_values;
 mod guide;
+mod hooks;
 mod impact;
 mod incremental;
 mod index;

@@ -18,13 +18,13 @@ mod coverage;
 mod doctor;
 mod export;
 mod grammar;
+mod hook;
 mod index;
 mod install;
 mod lsp;
 mod mcp;
 mod output;
 mod serve;
-mod token;
 
 use std::io;
 use std::path::PathBuf;
@@ -61,6 +61,8 @@ enum Command {
     Serve(serve::ServeArguments),
     /// Check everything that a client depends on, and suggest a fix for each problem
     Doctor(doctor::DoctorArguments),
+    /// Answer a hook of an agent: read its JSON on standard input, print what the index adds
+    Hook(hook::HookArguments),
     /// Add this server to a client's configuration
     Install(install::InstallArguments),
     /// Remove this server from a client's configuration
@@ -164,6 +166,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Lsp(arguments) => lsp::run(config, &arguments),
         Command::Serve(arguments) => serve::run(config, &arguments),
         Command::Doctor(arguments) => doctor::run(config, &arguments),
+        Command::Hook(arguments) => hook::run(config, &arguments),
         Command::Install(arguments) => install::install(config, &arguments),
         Command::Uninstall(arguments) => install::uninstall(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),

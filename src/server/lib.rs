@@ -30,6 +30,7 @@ mod base;
 #[cfg(feature = "federation")]
 #[cfg(test)]
 mod bounds;
+mod hooks;
 mod jsonrpc;
 mod language_server;
 mod peers;
@@ -47,6 +48,7 @@ pub use base::escape::{for_terminal, one_line};
 pub use base::limits::Limits;
 pub use base::log::{LogSink, log_panics};
 pub use base::uri::file_address;
+pub use hooks::{HookClient, HookEvent, MAX_INPUT, run_hook};
 pub use jsonrpc::admission::{Class, LaneState};
 pub use language_server::run_language_server;
 pub use peers::{Probe, ProbeError, probe};
