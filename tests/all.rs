@@ -27,6 +27,7 @@ mod install;
 mod isolation;
 mod layering;
 mod lists;
+mod plugin;
 mod query;
 mod readme;
 mod room;

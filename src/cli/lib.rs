@@ -66,7 +66,7 @@ enum Command {
     /// Add this server to a client's configuration
     Install(install::InstallArguments),
     /// Remove this server from a client's configuration
-    Uninstall(install::InstallArguments),
+    Uninstall(install::ClientArguments),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArguments),
     /// Compare the calls in the syntax trees of a directory with the references extracted from them
