@@ -106,8 +106,10 @@ fn add_language(table: &mut String, folder: &Path, groups: &Groups) {
     };
     writeln!(
         table,
-        "    Folder {{ name: {name:?}, manifests: &[{}], grammar: || {made}, tier: Tier::{}, {} \
-         }},",
+        "    Folder {{ name: {name:?}, title: {:?}, manifests: &[{}], grammar: || {made}, tier: \
+         Tier::{}, {} }},",
+        text(&merged, "title")
+            .unwrap_or_else(|| panic!("{}: `title` must be said", folder.display())),
         texts.join(", "),
         tier(folder, &merged),
         known(&merged)

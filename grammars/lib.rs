@@ -19,6 +19,8 @@ pub use tier::Tier;
 pub struct Folder {
     /// Name of its folder.
     pub name: &'static str,
+    /// Name of the language for people.
+    pub title: &'static str,
     /// Manifest, after those that it extends.
     pub manifests: &'static [&'static str],
     /// Grammar.

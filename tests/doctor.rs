@@ -127,6 +127,31 @@ fn all_is_well_before_and_after_the_first_index() {
 }
 
 #[test]
+fn hooks_are_checked_as_entries_are() {
+    let place = Place::new();
+    let run = |words: &[&str]| place.command(words).output().expect("the program starts");
+    assert!(run(&["install", "claude-code", "--hooks"]).status.success());
+    let (code, found) = place.examine(&[]);
+    let findings = found["findings"].as_array().expect("a list");
+    let texts: Vec<&str> = findings.iter().filter_map(|finding| finding["text"].as_str()).collect();
+    assert!(
+        code == Some(0) && texts.iter().any(|text| text.contains("hooks of SessionStart")),
+        "{found:#}"
+    );
+    let file = ".claude/settings.json";
+    let settings = fs::read_to_string(place.path(file)).expect("it is there");
+    place.write(file, &settings.replace("post-tool-use", "after-tool"));
+    let text = place.problem(&[], "claude-code");
+    assert!(text.contains("are not those of this version"), "{text}");
+    place.write(file, &settings.replace(env!("CARGO_BIN_EXE_cograph"), "/absent/cograph"));
+    let text = place.problem(&[], "claude-code");
+    assert!(text.contains("/absent/cograph") && text.contains("does not exist"), "{text}");
+    place.write(file, "{ \"hooks\": ");
+    let text = place.problem(&[], "claude-code");
+    assert!(text.contains("cannot be understood"), "{text}");
+}
+
+#[test]
 fn every_planted_entry_of_a_client_is_found() {
     let place = Place::new();
     let other = place.script("other/cograph", "echo cograph 0.0.1");

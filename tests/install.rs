@@ -1,6 +1,8 @@
 //! `install` and `uninstall` as a new user meets them: a home directory of its own, clients that
 //! are scripts, and files as people write them.
 
+mod hooks;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -13,7 +15,7 @@ struct Home(TempDir);
 
 /// Every client, its file in the home directory and in a project, and a file of it that says
 /// something else already.
-const FILES: [(&str, &str, &str, &str); 5] = [
+const FILES: [(&str, &str, &str, &str); 6] = [
     (
         "claude-code",
         ".claude.json",
@@ -38,6 +40,12 @@ const FILES: [(&str, &str, &str, &str); 5] = [
         ".config/Code/User/mcp.json",
         ".vscode/mcp.json",
         "{ \"servers\": {}, \"inputs\": [], }\n",
+    ),
+    (
+        "copilot",
+        ".copilot/mcp-config.json",
+        ".github/mcp.json",
+        "{\n  \"mcpServers\": {\"other\": {\"type\": \"local\", \"command\": \"o\"}}\n}\n",
     ),
 ];
 
@@ -177,6 +185,32 @@ fn a_file_that_did_not_exist_is_gone_again() {
         assert_eq!(home.run(&["uninstall", client]).0, Some(0));
         assert_eq!(home.everything(), before, "{client}");
     }
+}
+
+#[test]
+fn an_eager_entry_loads_all_tools_and_goes_without_a_trace() {
+    for (client, file, member) in [
+        ("claude-code", ".claude.json", "\"alwaysLoad\": true"),
+        ("copilot", ".copilot/mcp-config.json", "\"deferTools\": \"never\""),
+    ] {
+        let home = Home::new();
+        home.write(file, "{\"mcpServers\" : {},\n   \"odd\":   1}");
+        // The command of the client does not know the member.
+        home.program("claude", "echo used >> \"$HOME/used\"");
+        let before = home.everything();
+        assert_eq!(home.run(&["install", client, "--eager"]).0, Some(0));
+        let text = home.read(file).expect("it is there");
+        assert!(text.contains(member) && home.read("used").is_none(), "{text}");
+        let (code, said) = home.run(&["install", client]);
+        assert!(code == Some(0) && said.contains("nothing to do"), "{said}");
+        assert_eq!(home.run(&["uninstall", client]).0, Some(0));
+        assert_eq!(home.everything(), before, "{client}");
+        assert_eq!(home.run(&["install", client, "--scope", "project"]).0, Some(0));
+        let (code, said) = home.run(&["install", client, "--scope", "project", "--eager"]);
+        assert!(code == Some(0) && said.contains(member), "{said}");
+    }
+    let (code, said) = Home::new().run(&["install", "codex", "--eager"]);
+    assert!(code == Some(2) && said.contains("claude-code, copilot"), "{said}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! MCP clients, and the configuration file or command of each, as its vendor documents it. Shared
 //! by `install`, which edits these files, and `doctor`, which reads them.
 
+pub(super) mod hooks;
 mod json;
 #[cfg(test)]
 mod properties;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::output::json::quoted;
 use cograph_config::{FileRules, User};
+use hooks::HookFile;
 
 /// Name of this server in the configuration.
 pub(super) const NAME: &str = "cograph";
@@ -27,6 +29,10 @@ pub(super) struct Client {
     /// Executable, if it has a command to edit the configuration.
     pub(super) program: Option<&'static str>,
     format: Format,
+    /// Member of an entry that keeps the client from deferring the tools of the server.
+    eager: Option<Member>,
+    /// Hooks, if the client knows some.
+    pub(super) hooks: Option<&'static HookFile>,
     user_file: fn(&User) -> Option<PathBuf>,
     project_file: &'static str,
     add: fn(Scope, &ServerEntry) -> Option<Vec<String>>,
@@ -52,12 +58,26 @@ enum Format {
         section: &'static str,
         /// Accepts comments and trailing commas.
         relaxed: bool,
-        /// Entries have a `type` member for the transport.
-        typed: bool,
+        /// Further members of an entry.
+        fixed: &'static [Member],
     },
     /// TOML, one table per server below this one.
     Toml { section: &'static str },
 }
+
+/// Member of an entry: name and value.
+pub(super) type Member = (&'static str, Literal);
+
+/// Value of a member.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Literal {
+    True,
+    Text(&'static str),
+    Texts(&'static [&'static str]),
+}
+
+/// Transport of an entry.
+const STDIO: Member = ("type", Literal::Text("stdio"));
 
 /// Entry of a stdio server.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -76,12 +96,14 @@ pub(super) struct List<'a> {
 }
 
 /// Every supported client.
-pub(super) static CLIENTS: [Client; 5] = [
+pub(super) static CLIENTS: [Client; 6] = [
     Client {
         word: "claude-code",
         title: "Claude Code",
         program: Some("claude"),
-        format: Format::Json { section: "mcpServers", relaxed: false, typed: true },
+        format: Format::Json { section: "mcpServers", relaxed: false, fixed: &[STDIO] },
+        eager: Some(("alwaysLoad", Literal::True)),
+        hooks: Some(&hooks::CLAUDE_CODE),
         user_file: |user| Some(user.claude.as_ref().or(user.home.as_ref())?.join(".claude.json")),
         project_file: ".mcp.json",
         add: |scope, entry| {
@@ -100,6 +122,8 @@ pub(super) static CLIENTS: [Client; 5] = [
         title: "Codex",
         program: Some("codex"),
         format: Format::Toml { section: "mcp_servers" },
+        eager: None,
+        hooks: Some(&hooks::CODEX),
         user_file: |user| Some(user.codex.as_ref()?.join("config.toml")),
         project_file: ".codex/config.toml",
         add: |scope, entry| {
@@ -115,7 +139,9 @@ pub(super) static CLIENTS: [Client; 5] = [
         word: "gemini",
         title: "Gemini CLI",
         program: Some("gemini"),
-        format: Format::Json { section: "mcpServers", relaxed: true, typed: false },
+        format: Format::Json { section: "mcpServers", relaxed: true, fixed: &[] },
+        eager: None,
+        hooks: Some(&hooks::GEMINI),
         user_file: |user| Some(user.home.as_ref()?.join(".gemini/settings.json")),
         project_file: ".gemini/settings.json",
         add: |scope, entry| Some(words(&["mcp", "add", "--scope", scope.word(), NAME], entry)),
@@ -126,7 +152,9 @@ pub(super) static CLIENTS: [Client; 5] = [
         word: "cursor",
         title: "Cursor",
         program: None,
-        format: Format::Json { section: "mcpServers", relaxed: true, typed: false },
+        format: Format::Json { section: "mcpServers", relaxed: true, fixed: &[] },
+        eager: None,
+        hooks: Some(&hooks::CURSOR),
         user_file: |user| Some(user.home.as_ref()?.join(".cursor/mcp.json")),
         project_file: ".cursor/mcp.json",
         add: |_, _| None,
@@ -137,7 +165,9 @@ pub(super) static CLIENTS: [Client; 5] = [
         word: "vscode",
         title: "Visual Studio Code",
         program: Some("code"),
-        format: Format::Json { section: "servers", relaxed: true, typed: true },
+        format: Format::Json { section: "servers", relaxed: true, fixed: &[STDIO] },
+        eager: None,
+        hooks: None,
         user_file: visual_studio_code,
         project_file: ".vscode/mcp.json",
         add: |scope, entry| {
@@ -145,6 +175,23 @@ pub(super) static CLIENTS: [Client; 5] = [
         },
         remove: |_| None,
         next: |_| "the command `MCP: List Servers` shows it and starts it",
+    },
+    Client {
+        word: "copilot",
+        title: "Copilot CLI",
+        program: None,
+        format: Format::Json {
+            section: "mcpServers",
+            relaxed: true,
+            fixed: &[("type", Literal::Text("local")), ("tools", Literal::Texts(&["*"]))],
+        },
+        eager: Some(("deferTools", Literal::Text("never"))),
+        hooks: Some(&hooks::COPILOT),
+        user_file: |user| Some(user.home.as_ref()?.join(".copilot/mcp-config.json")),
+        project_file: ".github/mcp.json",
+        add: |_, _| None,
+        remove: |_| None,
+        next: |_| "`/mcp show` lists it",
     },
 ];
 
@@ -205,6 +252,12 @@ impl Client {
         }
     }
 
+    /// Member of an entry that has the client load all tools at the start of a session, if the
+    /// client knows one.
+    pub(super) fn eager(&self) -> Option<Member> {
+        self.eager
+    }
+
     /// Arguments for the client's own command that adds an entry.
     pub(super) fn add(&self, scope: Scope, entry: &ServerEntry) -> Option<Vec<String>> {
         (self.add)(scope, entry)
@@ -258,11 +311,15 @@ impl List<'_> {
         }
     }
 
-    /// The text with an entry of this server, otherwise unchanged.
-    pub(super) fn with(&self, entry: &ServerEntry) -> Result<String, String> {
+    /// The text with an entry of this server and a further member of it, otherwise unchanged.
+    pub(super) fn with(
+        &self,
+        entry: &ServerEntry,
+        eager: Option<Member>,
+    ) -> Result<String, String> {
         match self.format {
-            Format::Json { section, relaxed, typed } => {
-                json::with(self.text, relaxed, section, NAME, entry, typed)
+            Format::Json { section, relaxed, fixed } => {
+                json::with(self.text, relaxed, section, NAME, entry, (fixed, eager))
             }
             Format::Toml { section } => toml::with(self.text, section, NAME, entry),
         }

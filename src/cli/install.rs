@@ -3,6 +3,7 @@
 //! for byte.
 
 mod config_file;
+mod hooks;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,20 +13,36 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use similar::TextDiff;
 
-use super::clients::{self, CLIENTS, Client, List, NAME, Scope, ServerEntry};
+use super::clients::{self, CLIENTS, Client, List, Member, NAME, Scope, ServerEntry};
 use super::output::{note, shown, to_stdout};
 use super::{RootArgument, Stop};
 use cograph_config::process::{Ended, run_command};
 use cograph_config::{Config, ConfigError, User};
 use cograph_server::for_terminal;
 use config_file::ConfigFile;
+use hooks::HookSettings;
 
 /// Timeout of a client's own command.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Arguments of both commands.
+/// Arguments of `install`.
 #[derive(Debug, clap::Args)]
 pub(super) struct InstallArguments {
+    #[command(flatten)]
+    client: ClientArguments,
+    /// Have the client load all tools at the start of a session, instead of when the model searches
+    /// for one (Claude Code, Copilot CLI)
+    #[arg(long)]
+    eager: bool,
+    /// Add hooks as well: one line at the start of a session, and after a search what the index
+    /// knows of its names (all but VS Code)
+    #[arg(long)]
+    hooks: bool,
+}
+
+/// Arguments of both commands.
+#[derive(Debug, clap::Args)]
+pub(super) struct ClientArguments {
     /// The client
     #[arg(value_parser = PossibleValuesParser::new(CLIENTS.iter().map(|client| client.word)))]
     client: String,
@@ -47,6 +64,8 @@ struct Task {
     /// Working directory of the client's own command: selects the project's file.
     directory: PathBuf,
     place: ConfigFile,
+    /// Further member of the entry.
+    eager: Option<Member>,
     dry_run: bool,
 }
 
@@ -55,7 +74,16 @@ pub(super) fn install(
     config: Result<Config, ConfigError>,
     arguments: &InstallArguments,
 ) -> Result<(), Stop> {
-    let task = Task::new(config, arguments)?;
+    let mut task = Task::new(config, &arguments.client)?;
+    let client = task.client;
+    if arguments.eager {
+        task.eager = Some(client.eager().ok_or_else(|| {
+            without_setting(client, "--eager", |client| client.eager().is_some())
+        })?);
+    }
+    if arguments.hooks && client.hooks.is_none() {
+        return Err(without_setting(client, "--hooks", |client| client.hooks.is_some()));
+    }
     let command = match task.scope {
         Scope::User => task.user.own_program()?.to_string_lossy().into_owned(),
         // A shared file cannot contain a path of this machine.
@@ -69,22 +97,37 @@ pub(super) fn install(
             NAME.to_owned()
         }
     };
-    task.install(&ServerEntry { command, arguments: vec!["mcp".to_owned()] })
+    let program = command.clone();
+    task.install(&ServerEntry { command, arguments: vec!["mcp".to_owned()] })?;
+    match task.hooks()?.filter(|_| arguments.hooks) {
+        // The command of a hook is a line for a shell.
+        Some(hooks) => hooks.install(&shlex::try_quote(&program).unwrap_or_default()),
+        None => Ok(()),
+    }
+}
+
+/// Error for an option that a client has no setting for.
+fn without_setting(client: &Client, option: &str, has: fn(&Client) -> bool) -> Stop {
+    let known: Vec<&str> =
+        CLIENTS.iter().filter(|client| has(client)).map(|client| client.word).collect();
+    Stop::Usage(format!("{} has no setting for {option}; {} have", client.title, known.join(", ")))
 }
 
 /// Removes the server.
 pub(super) fn uninstall(
     config: Result<Config, ConfigError>,
-    arguments: &InstallArguments,
+    arguments: &ClientArguments,
 ) -> Result<(), Stop> {
-    Task::new(config, arguments)?.uninstall()
+    let task = Task::new(config, arguments)?;
+    // In reverse order: some clients have both in one file.
+    if let Some(hooks) = task.hooks()? {
+        hooks.uninstall()?;
+    }
+    Task { place: task.place.again()?, ..task }.uninstall()
 }
 
 impl Task {
-    fn new(
-        config: Result<Config, ConfigError>,
-        arguments: &InstallArguments,
-    ) -> Result<Self, Stop> {
+    fn new(config: Result<Config, ConfigError>, arguments: &ClientArguments) -> Result<Self, Stop> {
         let client = clients::client(&arguments.client)
             .ok_or_else(|| Stop::Usage("no such client".to_owned()))?;
         let user = User::from_environment();
@@ -108,14 +151,20 @@ impl Task {
             user,
             directory,
             place,
+            eager: None,
             dry_run: arguments.dry_run,
         })
+    }
+
+    /// Settings of the client with a place for hooks.
+    fn hooks(&self) -> Result<Option<HookSettings>, Stop> {
+        HookSettings::read(self.client, self.scope, &self.user, &self.directory, self.dry_run)
     }
 
     fn install(&self, entry: &ServerEntry) -> Result<(), Stop> {
         let before = self.place.text();
         let list = self.list(before)?;
-        let wanted = list.with(entry).map_err(|why| self.unusable(&why))?;
+        let wanted = list.with(entry, self.eager).map_err(|why| self.unusable(&why))?;
         if wanted == before {
             return self.print_message(&format!(
                 "nothing to do: {} is there already, as `{}`",
@@ -123,7 +172,8 @@ impl Task {
                 line(entry)
             ));
         }
-        let own = if list.has() {
+        // The commands of clients do not know the member.
+        let own = if list.has() || self.eager.is_some() {
             None
         } else {
             self.client.add(self.scope, entry).and_then(|words| self.own_command(words))
@@ -152,8 +202,8 @@ impl Task {
             None => {
                 // The client's command may have changed the file although it failed.
                 let place = self.place.again()?;
-                let wanted =
-                    self.list(place.text())?.with(entry).map_err(|why| self.unusable(&why))?;
+                let wanted = self.list(place.text())?.with(entry, self.eager);
+                let wanted = wanted.map_err(|why| self.unusable(&why))?;
                 place.write(&wanted)?;
                 wanted
             }

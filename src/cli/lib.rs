@@ -19,13 +19,13 @@ mod doctor;
 mod examples;
 mod export;
 mod grammar;
+mod hook;
 mod index;
 mod install;
 mod lsp;
 mod mcp;
 mod output;
 mod serve;
-mod token;
 
 use std::io;
 use std::path::PathBuf;
@@ -62,10 +62,12 @@ enum Command {
     Serve(serve::ServeArguments),
     /// Check everything that a client depends on, and suggest a fix for each problem
     Doctor(doctor::DoctorArguments),
+    /// Answer a hook of an agent: read its JSON on standard input, print what the index adds
+    Hook(hook::HookArguments),
     /// Add this server to a client's configuration
     Install(install::InstallArguments),
     /// Remove this server from a client's configuration
-    Uninstall(install::InstallArguments),
+    Uninstall(install::ClientArguments),
     /// Print a completion script for a shell
     Completions(completions::CompletionsArguments),
     /// Compare the calls in the syntax trees of a directory with the references extracted from them
@@ -165,6 +167,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Lsp(arguments) => lsp::run(config, &arguments),
         Command::Serve(arguments) => serve::run(config, &arguments),
         Command::Doctor(arguments) => doctor::run(config, &arguments),
+        Command::Hook(arguments) => hook::run(config, &arguments),
         Command::Install(arguments) => install::install(config, &arguments),
         Command::Uninstall(arguments) => install::uninstall(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),

@@ -10,7 +10,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::serve::limits::LimitArguments;
-use super::{RootArgument, Stop, output, token};
+use super::{RootArgument, Stop, output};
+use crate::serve::token;
 use cograph_config::{Config, ConfigError, WorkerCommand, running_program};
 use cograph_server::{BearerToken, Options, Passing, Target, run_passing, run_stdio};
 use several::{Upstreams, from_arguments, from_file, run_federated};

@@ -1,14 +1,15 @@
 //! `cograph serve`: a runtime (daemon) for all clients of a user.
 
 pub(super) mod limits;
+pub(super) mod token;
 
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::token::TokenArgument;
 use limits::LimitArguments;
+use token::TokenArgument;
 
 use super::{RootArgument, Stop, output};
 use cograph_config::{Config, ConfigError};

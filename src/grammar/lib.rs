@@ -49,7 +49,7 @@ pub use rule::{BaseRule, Body, Listed, Rule, TokenWords, When, Yielded};
 pub use selector::Selector;
 pub use table::{
     extended, is_project_file, is_project_text, manifest_errors, of_project_files, project_files,
-    use_manifests,
+    titles, use_manifests,
 };
 pub use type_rule::TypeRule;
 

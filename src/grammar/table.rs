@@ -3,7 +3,7 @@
 
 use super::manifest::Manifest;
 use super::{Language, parse};
-use cograph_grammars::{FOLDERS, Folder, merge};
+use cograph_grammars::{FOLDERS, Folder, Tier, merge};
 use cograph_model::LanguageId;
 use std::sync::OnceLock;
 
@@ -30,6 +30,14 @@ pub fn use_manifests(given: Vec<(String, String)>) {
 /// Errors in the manifests that were given: directory and manifest, line and reason.
 pub fn manifest_errors() -> &'static [String] {
     &table().errors
+}
+
+/// Names for people of the languages of a tier, sorted. Parses no manifest.
+pub fn titles(tier: Tier) -> Vec<&'static str> {
+    let folders = folders().iter().filter(|folder| folder.tier == tier);
+    let mut titles: Vec<&str> = folders.map(|folder| folder.title).collect();
+    titles.sort_unstable();
+    titles
 }
 
 /// Rows by id of the language.
@@ -125,9 +133,10 @@ fn chain(name: &str, given: &[(String, String)]) -> Result<(Vec<String>, bool), 
 fn made(name: &str, texts: &[&str]) -> Result<Folder, Vec<String>> {
     let merged = merge(texts).map_err(|error| vec![error])?;
     let grammar = linked_grammar(&merged)?;
-    let Manifest { tier, detect, modules, .. } = parse::parse(texts, &grammar())?.manifest;
+    let Manifest { title, tier, detect, modules, .. } = parse::parse(texts, &grammar())?.manifest;
     Ok(Folder {
         name: leaked(name),
+        title: leaked(&title),
         manifests: list(texts.iter().map(|text| (*text).to_owned()).collect()),
         grammar,
         tier,

@@ -50,6 +50,7 @@ pub use references::elsewhere::{Elsewhere, ElsewhereSearch};
 pub use references::navigate;
 pub use references::outside::outside;
 pub use references::{ReferencesParams, ReferencesResult, references, references_all};
+pub use search::glance::{Glance, GlanceName, GlanceParams, GlanceUses, glance};
 pub use search::{SearchParams, SearchResult, search, search_in};
 pub use show::{ShowParams, ShowResult, show, source_lines};
 pub use sql::{SqlParams, SqlResult, sql};

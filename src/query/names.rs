@@ -297,7 +297,7 @@ fn is_suffix(wanted: &str, path: &str) -> bool {
 /// Drops other symbols of the same entity: declarations of a definition, extensions of a type,
 /// constructors named like their type. Where there is code, drops headings of documents, keys of
 /// data and blocks of tests, which have the name of what they are about.
-fn prefer_definitions(
+pub(super) fn prefer_definitions(
     lookup: &Lookup<'_>,
     found: &mut Vec<Rc<SymbolRow>>,
 ) -> Result<(), QueryError> {
@@ -335,7 +335,7 @@ fn prefer_definitions(
     Ok(())
 }
 
-fn order_of_choices(symbol: &SymbolInfo) -> (bool, bool, Reverse<u32>, String, u32) {
+pub(super) fn order_of_choices(symbol: &SymbolInfo) -> (bool, bool, Reverse<u32>, String, u32) {
     let is_main_kind = symbol.kind.is_type() || symbol.kind.is_callable();
     (
         symbol.is_test(),

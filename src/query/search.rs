@@ -1,6 +1,7 @@
 //! `search`: ranked symbols by name, words, substring or regular expression.
 
 mod around;
+pub mod glance;
 mod matching;
 mod scan;
 

@@ -30,6 +30,7 @@ mod base;
 #[cfg(feature = "federation")]
 #[cfg(test)]
 mod bounds;
+mod hooks;
 mod jsonrpc;
 mod language_server;
 mod peers;
@@ -47,6 +48,7 @@ pub use base::escape::{for_terminal, one_line};
 pub use base::limits::Limits;
 pub use base::log::{LogSink, log_panics};
 pub use base::uri::file_address;
+pub use hooks::{HookClient, HookEvent, MAX_INPUT, run_hook};
 pub use jsonrpc::admission::{Class, LaneState};
 pub use language_server::run_language_server;
 pub use peers::{Probe, ProbeError, probe};
@@ -59,7 +61,7 @@ pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve}
 pub use session::shutdown::survive_file_size_limit;
 pub use tools::arguments::Arguments;
 pub use tools::arguments::paths::from_directory;
-pub use tools::table::{INSTRUCTIONS, TOOLS, tool};
+pub use tools::table::{TOOLS, instructions, tool};
 pub use tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Parameter, Shape, Tool};
 pub use tools::{Form, Outcome, Reply, call};
 pub use workspace::host::Host;

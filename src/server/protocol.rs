@@ -274,7 +274,7 @@ impl Session {
             "protocolVersion": version,
             "capabilities": capabilities(tools_change),
             "serverInfo": server_info(),
-            "instructions": table::INSTRUCTIONS,
+            "instructions": table::instructions(),
         });
         if self.is_peer {
             result["_meta"] = json!({PEER_KEY: {"build": faults::build(cograph_version::BUILD)}});
@@ -324,7 +324,7 @@ static DISCOVERED: LazyLock<[String; 2]> = LazyLock::new(|| {
         let result = json!({
             "supportedVersions": supported(),
             "capabilities": capabilities(tools_change),
-            "instructions": table::INSTRUCTIONS,
+            "instructions": table::instructions(),
         });
         shaped_list(Era::Stateless, result)
     })

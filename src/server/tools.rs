@@ -272,7 +272,7 @@ pub(super) const MAX_MEANINGS: usize = 64;
 const CERTAINTY: Parameter = Parameter::new(
     "certainty",
     Shape::Word(&["certain", "likely", "possible", "textual"]),
-    "Vaguest uses to list, default likely, or all if few",
+    "Vaguest to list, default likely, or all if few",
 );
 
 fn tests(arguments: &Arguments) -> Tests {

@@ -35,6 +35,10 @@ fn the_list_is_small_read_only_and_the_same_for_every_client() {
     for tool in tools.as_array().expect("it is a list") {
         assert_eq!(tool["annotations"]["readOnlyHint"], json!(true), "{tool}");
         assert_eq!(tool["inputSchema"]["additionalProperties"], json!(false), "{tool}");
+        let is_first = matches!(tool["name"].as_str(), Some("explore" | "trace"));
+        let meta = &tool["_meta"];
+        assert_eq!(meta["anthropic/alwaysLoad"] == json!(true), is_first, "{tool}");
+        assert_eq!(meta["anthropic/searchHint"].is_string(), is_first, "{tool}");
     }
     let cache = one.place.path().join("cache");
     assert!(!cache.exists(), "nothing was looked at");

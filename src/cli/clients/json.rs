@@ -1,7 +1,7 @@
 //! Configurations in JSON. The text is parsed for positions, and edits are spliced in, so that
 //! comments, order, whitespace and line ends are preserved.
 
-mod edit;
+pub(super) mod edit;
 
 use edit::{New, apply, span};
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
@@ -12,16 +12,16 @@ use jsonc_parser::{
     parse_to_value,
 };
 
-use super::ServerEntry;
+use super::{Member, ServerEntry};
 
 /// Byte order mark, which some editors write.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Parsed text: root value, and tokens including comments.
-struct Parsed<'a> {
-    text: &'a str,
-    root: Object<'a>,
-    tokens: Vec<TokenAndRange<'a>>,
+pub(super) struct Parsed<'a> {
+    pub(super) text: &'a str,
+    pub(super) root: Object<'a>,
+    pub(super) tokens: Vec<TokenAndRange<'a>>,
 }
 
 fn options(relaxed: bool) -> ParseOptions {
@@ -40,7 +40,7 @@ fn options(relaxed: bool) -> ParseOptions {
 }
 
 /// Parses a text; none if it is empty.
-fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, String> {
+pub(super) fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, String> {
     let body = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     if body.trim().is_empty() {
         return Ok(None);
@@ -63,8 +63,13 @@ fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, String> {
     }
 }
 
+/// Byte order mark of a text, if it has one.
+pub(super) fn mark<'t>(text: &'t str, parsed: &Parsed<'_>) -> &'t str {
+    &text[..text.len() - parsed.text.len()]
+}
+
 /// Member by name. A duplicate name is an error, because parsers differ in which one they use.
-fn member<'p, 'a>(
+pub(super) fn member<'p, 'a>(
     object: &'p Object<'a>,
     name: &str,
 ) -> Result<Option<&'p ObjectProp<'a>>, String> {
@@ -77,7 +82,10 @@ fn member<'p, 'a>(
 }
 
 /// Member by name, which must be an object.
-fn object<'p, 'a>(parent: &'p Object<'a>, name: &str) -> Result<Option<&'p Object<'a>>, String> {
+pub(super) fn object<'p, 'a>(
+    parent: &'p Object<'a>,
+    name: &str,
+) -> Result<Option<&'p Object<'a>>, String> {
     match member(parent, name)?.map(|member| &member.value) {
         None => Ok(None),
         Some(Value::Object(found)) => Ok(Some(found)),
@@ -165,22 +173,22 @@ fn rest<'a>(
     Some((root, Some(servers).filter(|servers| !servers.is_empty())))
 }
 
-/// The text with an entry of this server. In an existing entry only the command changes, and
-/// arguments that would not start a server.
+/// The text with an entry of this server. In an existing entry only the command changes, arguments
+/// that would not start a server, and the last of the further members.
 pub(super) fn with(
     text: &str,
     relaxed: bool,
     section: &str,
     name: &str,
     new: &ServerEntry,
-    typed: bool,
+    (fixed, last): (&[Member], Option<Member>),
 ) -> Result<String, String> {
-    let mut members = Vec::new();
-    if typed {
-        members.push(("type".to_owned(), New::Text("stdio".to_owned())));
-    }
+    let (kind, others) = fixed.split_at(fixed.len().min(1));
+    let made = |(name, value): &Member| ((*name).to_owned(), New::from(*value));
+    let mut members: Vec<(String, New)> = kind.iter().map(made).collect();
     members.push(("command".to_owned(), New::Text(new.command.clone())));
     members.push(("args".to_owned(), New::Texts(new.arguments.clone())));
+    members.extend(others.iter().chain(&last).map(made));
     let Some(parsed) = parse(text, relaxed)? else {
         let servers = New::Members(vec![(name.to_owned(), New::Members(members))]);
         return Ok(format!(
@@ -188,7 +196,6 @@ pub(super) fn with(
             New::Members(vec![(section.to_owned(), servers)]).render("", "  ", Some("\n"))
         ));
     };
-    let mark = &text[..text.len() - parsed.text.len()];
     let splices = match object(&parsed.root, section)? {
         None => {
             let servers = New::Members(vec![(name.to_owned(), New::Members(members))]);
@@ -196,13 +203,15 @@ pub(super) fn with(
         }
         Some(servers) => match member(servers, name)? {
             None => parsed.insert(servers, name, &New::Members(members)),
-            Some(ObjectProp { value: Value::Object(known), .. }) => parsed.correct(known, new)?,
+            Some(ObjectProp { value: Value::Object(known), .. }) => {
+                parsed.correct(known, new, last)?
+            }
             Some(other) => {
                 vec![(span(other.value.range()), New::Members(members).render("", "", None))]
             }
         },
     };
-    Ok(format!("{mark}{}", apply(parsed.text, splices)))
+    Ok(format!("{}{}", mark(text, &parsed), apply(parsed.text, splices)))
 }
 
 /// The text without this server.
@@ -215,12 +224,13 @@ pub(super) fn without(
     let Some(parsed) = parse(text, relaxed)? else { return Ok(text.to_owned()) };
     let Some(servers) = object(&parsed.root, section)? else { return Ok(text.to_owned()) };
     let Some(server) = member(servers, name)? else { return Ok(text.to_owned()) };
-    let mark = &text[..text.len() - parsed.text.len()];
-    Ok(format!("{mark}{}", apply(parsed.text, parsed.remove(servers, server))))
+    let splices = parsed.remove(servers, server);
+    Ok(format!("{}{}", mark(text, &parsed), apply(parsed.text, splices)))
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::Literal;
     use super::*;
 
     fn new() -> ServerEntry {
@@ -228,7 +238,7 @@ mod tests {
     }
 
     fn insert(text: &str) -> String {
-        with(text, true, "s", "n", &new(), false).expect("it is valid")
+        with(text, true, "s", "n", &new(), (&[], None)).expect("it is valid")
     }
 
     /// Adds the entry, then removes it, and checks both texts.
@@ -341,6 +351,27 @@ mod tests {
             insert("{\"s\": {\"n\": null}}"),
             "{\"s\": {\"n\": {\"command\": \"/bin/x\", \"args\": [\"mcp\"]}}}"
         );
+    }
+
+    #[test]
+    fn further_members_are_written_and_the_last_is_corrected() {
+        let fixed = [("type", Literal::Text("local")), ("tools", Literal::Texts(&["*"]))];
+        let write = |text: &str, last| {
+            with(text, true, "s", "n", &new(), (&fixed, last)).expect("it is valid")
+        };
+        let eager = Some(("load", Literal::True));
+        assert_eq!(
+            write("{\"s\": {\"a\": 1}}", eager),
+            "{\"s\": {\"a\": 1, \"n\": {\"type\": \"local\", \"command\": \"/bin/x\", \"args\": \
+             [\"mcp\"], \"tools\": [\"*\"], \"load\": true}}}"
+        );
+        let known = "{\"s\": {\"n\": {\"command\": \"/bin/x\", \"args\": [\"mcp\"]}}}";
+        assert_eq!(write(known, None), known);
+        let loaded = known.replace("[\"mcp\"]", "[\"mcp\"], \"load\": true");
+        assert_eq!(write(known, eager), loaded);
+        assert_eq!(write(&loaded, None), loaded, "it is not taken back");
+        assert_eq!(write(&loaded.replace("true", "false"), eager), loaded);
+        assert_eq!(write(&loaded, eager), loaded);
     }
 
     #[test]

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::FileFailurePersistence;
 
-use super::{CLIENTS, Client, ServerEntry};
+use super::hooks::{self, HookFile};
+use super::{CLIENTS, Client, Member, ServerEntry};
 
 const CORPUS: [&str; 9] = [
     "",
@@ -17,6 +18,14 @@ const CORPUS: [&str; 9] = [
     include_str!("corpus/tables.toml"),
     include_str!("corpus/inline.toml"),
     include_str!("corpus/dotted.toml"),
+];
+
+/// Settings with hooks of others.
+const HOOKS: [&str; 4] = [
+    "",
+    include_str!("corpus/hooks.json"),
+    include_str!("corpus/mixed.json"),
+    include_str!("corpus/comments.json"),
 ];
 
 /// Fragments with a meaning in one of the formats.
@@ -77,13 +86,18 @@ fn entries() -> impl Strategy<Value = ServerEntry> {
         .prop_map(|command| ServerEntry { command, arguments: vec!["mcp".to_owned()] })
 }
 
-fn check(client: &Client, text: &str, entry: &ServerEntry) -> Result<(), TestCaseError> {
+fn check(
+    client: &Client,
+    text: &str,
+    entry: &ServerEntry,
+    eager: Option<Member>,
+) -> Result<(), TestCaseError> {
     let Ok(list) = client.list(text) else { return Ok(()) };
     if !list.has() {
         let same = list.without();
         prop_assert_eq!(same.as_deref(), Ok(text), "there is nothing to take out");
     }
-    let Ok(with) = list.with(entry) else { return Ok(()) };
+    let Ok(with) = list.with(entry, eager) else { return Ok(()) };
     let after = client.list(&with);
     prop_assert!(after.is_ok(), "{}: it cannot be read any more: {with:?}", client.word);
     let Ok(after) = after else { return Ok(()) };
@@ -96,7 +110,7 @@ fn check(client: &Client, text: &str, entry: &ServerEntry) -> Result<(), TestCas
         with
     );
     prop_assert!(after.agrees_with(&list), "{}: something else has changed: {with:?}", client.word);
-    prop_assert_eq!(after.with(entry), Ok(with.clone()), "a second time changes nothing");
+    prop_assert_eq!(after.with(entry, eager), Ok(with.clone()), "a second time changes nothing");
     let without = after.without();
     prop_assert!(without.is_ok(), "{}: {without:?}", client.word);
     let without = without.unwrap_or_default();
@@ -118,7 +132,8 @@ proptest! {
     #[test]
     fn an_entry_comes_and_goes_and_nothing_else_changes(text in texts(), entry in entries()) {
         for client in &CLIENTS {
-            check(client, &text, &entry)?;
+            check(client, &text, &entry, None)?;
+            check(client, &text, &entry, client.eager())?;
         }
     }
 
@@ -127,9 +142,64 @@ proptest! {
         for client in &CLIENTS {
             check(
                 client, &text,
-                &ServerEntry { command: "c".to_owned(), arguments: vec!["mcp".to_owned()] }
+                &ServerEntry { command: "c".to_owned(), arguments: vec!["mcp".to_owned()] }, None
             )?;
         }
+    }
+}
+
+/// Hooks come and go; nothing else changes, and a second time nothing at all.
+fn check_hooks(hooks: &HookFile, text: &str, program: &str) -> Result<(), TestCaseError> {
+    let Ok(without) = hooks.without(text) else { return Ok(()) };
+    if hooks::own_hooks(text).is_ok_and(|own| own.is_empty()) {
+        prop_assert_eq!(&without, text, "there is nothing to take out");
+    }
+    let Ok(with) = hooks.with(&without, program) else { return Ok(()) };
+    let own = hooks::own_hooks(&with);
+    prop_assert!(own.as_ref().is_ok_and(|own| own.len() > 1), "{with:?}: {own:?}");
+    prop_assert_eq!(hooks.with(&with, program), Ok(with.clone()), "a second time");
+    let other = hooks.with(&with, "/other/cograph");
+    prop_assert!(other.as_ref().is_ok_and(|other| other.contains("/other/cograph")), "{other:?}");
+    let back = hooks.without(&with);
+    prop_assert!(back.is_ok(), "{back:?}");
+    let back = back.unwrap_or_default();
+    prop_assert!(hooks::own_hooks(&back).is_ok_and(|own| own.is_empty()), "{back:?}");
+    prop_assert_eq!(hooks.without(&back), Ok(back.clone()));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("seeds"))),
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn hooks_come_and_go_and_nothing_else_changes(text in hook_texts(), at in 0..5_usize) {
+        let all: Vec<&HookFile> = CLIENTS.iter().filter_map(|client| client.hooks).collect();
+        check_hooks(all[at % all.len()], &text, "/bin/cograph")?;
+    }
+}
+
+fn hook_texts() -> impl Strategy<Value = String> {
+    let change = (any::<Index>(), 0..4_usize, select(&PIECES[..]));
+    (select(&HOOKS[..]), proptest::collection::vec(change, 0..4))
+        .prop_map(|(text, changes)| changed(text, &changes))
+}
+
+#[test]
+fn hooks_are_taken_out_byte_for_byte() {
+    for client in &CLIENTS {
+        let Some(hooks) = client.hooks else { continue };
+        for text in HOOKS.iter().filter(|text| text.contains("\"version\": 1")) {
+            let with = hooks.with(text, "/bin/cograph").expect("it is valid");
+            assert_ne!(with, **text);
+            assert_eq!(hooks.without(&with).as_deref(), Ok(*text), "{}: {with}", client.word);
+        }
+        let fresh = hooks.with("", "cograph").expect("it is made");
+        assert!(hooks.has_only_own(&fresh), "{fresh}");
+        let mine = fresh.replacen('{', "{ // mine", 1);
+        assert!(!hooks.has_only_own(&mine) && !hooks.has_only_own(HOOKS[2]));
     }
 }
 

@@ -1,5 +1,5 @@
-//! Checks the client configurations that contain this server: whether its command exists, can be
-//! started and has this version.
+//! Checks the client configurations that contain this server or hooks that run it: whether its
+//! command exists, can be started and has this version.
 //!
 //! A project's configuration is repository content and untrusted: its command is compared with this
 //! executable and never started. Nor is a command in the repository, whichever configuration
@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::Finding;
+use super::{Finding, Verdict};
+use crate::clients::hooks::own_hooks;
 use crate::clients::{self, CLIENTS, Client, NAME, Scope, ServerEntry};
 use cograph_config::process::{Ended, run_command};
 use cograph_config::{User, is_executable};
@@ -29,6 +30,7 @@ pub(super) fn all(user: &User, root: Option<&Path>) -> Vec<Finding> {
             if let Some(path) = path {
                 findings.extend(file(client, scope, &path, user, root));
             }
+            findings.extend(hooks(client, scope, user, root));
         }
     }
     if findings.is_empty() {
@@ -46,6 +48,34 @@ fn file(
     user: &User,
     root: Option<&Path>,
 ) -> Vec<Finding> {
+    let text = match text_of(client, scope, path, root) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Vec::new(),
+        Err(finding) => return vec![finding],
+    };
+    let list = match client.list(&text) {
+        Ok(list) => list,
+        Err(why) => return vec![not_understood(client, path, &why)],
+    };
+    let local = root.map(|root| list.entries_for(root)).unwrap_or_default();
+    let ours = |(name, entry): &(String, ServerEntry)| {
+        name == NAME || Path::new(&entry.command).file_name().is_some_and(|program| program == NAME)
+    };
+    let entries = list.entries().into_iter().chain(local).filter(ours);
+    let checked = |(name, entry)| {
+        let role = Role { verb: "mcp", option: "", name: format!("{name:?}") };
+        checked(client, scope, path, &role, &entry, user, root)
+    };
+    entries.map(checked).collect()
+}
+
+/// Text of a configuration, if there is one.
+fn text_of(
+    client: &Client,
+    scope: Scope,
+    path: &Path,
+    root: Option<&Path>,
+) -> Result<Option<String>, Finding> {
     let shown = path.display();
     if let (Scope::Project, Some(root)) = (scope, root)
         && let Some(target) = clients::outside(path, root)
@@ -54,46 +84,76 @@ fn file(
             "{shown} leads out of the repository, to {}; it was not read",
             target.display()
         );
-        return vec![Finding::problem(client.word, text, "put a file in the place of the link")];
+        return Err(Finding::problem(client.word, text, "put a file in the place of the link"));
     }
-    let text = match clients::read(path) {
-        Ok(Some(text)) => text,
-        Ok(None) => return Vec::new(),
-        Err(error) => {
-            let text = format!("{shown} cannot be read: {error}");
-            return vec![Finding::problem(client.word, text, "check the permissions of the file")];
-        }
+    clients::read(path).map_err(|error| {
+        let text = format!("{shown} cannot be read: {error}");
+        Finding::problem(client.word, text, "check the permissions of the file")
+    })
+}
+
+fn not_understood(client: &Client, path: &Path, why: &str) -> Finding {
+    let text = format!("{} cannot be understood: {why}", path.display());
+    let hint = format!("correct the file: {} cannot read it either", client.title);
+    Finding::problem(client.word, text, hint)
+}
+
+/// Hooks of a client that run this program.
+fn hooks(client: &Client, scope: Scope, user: &User, root: Option<&Path>) -> Option<Finding> {
+    let hooks = client.hooks?;
+    let path = match scope {
+        Scope::User => hooks.file(scope, user, Path::new("."))?,
+        Scope::Project => hooks.file(scope, user, root?)?,
     };
-    let list = match client.list(&text) {
-        Ok(list) => list,
-        Err(why) => {
-            let text = format!("{shown} cannot be understood: {why}");
-            return vec![Finding::problem(
-                client.word,
-                text,
-                format!("correct the file: {} cannot read it either", client.title),
-            )];
-        }
+    let text = match text_of(client, scope, &path, root) {
+        Ok(text) => text?,
+        Err(finding) => return Some(finding),
     };
-    let local = root.map(|root| list.entries_for(root)).unwrap_or_default();
-    let ours = |(name, entry): &(String, ServerEntry)| {
-        name == NAME || Path::new(&entry.command).file_name().is_some_and(|program| program == NAME)
+    let own = match own_hooks(&text) {
+        Ok(own) => own,
+        Err(why) => return Some(not_understood(client, &path, &why)),
     };
-    let entries = list.entries().into_iter().chain(local).filter(ours);
-    entries.map(|(name, entry)| checked(client, scope, path, &name, &entry, user, root)).collect()
+    let (program, arguments) = own.first()?.words.split_first()?;
+    let entry = ServerEntry { command: program.clone(), arguments: arguments.to_vec() };
+    let events: Vec<&str> = own.iter().map(|hook| hook.event.as_str()).collect();
+    let name = format!("hooks of {}", events.join(", "));
+    let role = Role { verb: "hook", option: " --hooks", name };
+    let finding = checked(client, scope, &path, &role, &entry, user, root);
+    let wanted = hooks.with(&text, &shlex::try_quote(program).ok()?);
+    if finding.verdict == Verdict::Good && wanted.as_deref() != Ok(text.as_str()) {
+        let text = format!("{}: the hooks are not those of this version", path.display());
+        return Some(Finding::problem(client.word, text, mend(client, scope, &role)));
+    }
+    Some(finding)
+}
+
+/// What a command in a configuration is for.
+struct Role {
+    /// First argument of the program.
+    verb: &'static str,
+    /// Option of `install` that writes it.
+    option: &'static str,
+    /// Name in the finding.
+    name: String,
+}
+
+/// Command that writes an entry again.
+fn mend(client: &Client, scope: Scope, role: &Role) -> String {
+    format!("`cograph install {} --scope {}{}`", client.word, scope.word(), role.option)
 }
 
 fn checked(
     client: &Client,
     scope: Scope,
     path: &Path,
-    name: &str,
+    role: &Role,
     entry: &ServerEntry,
     user: &User,
     root: Option<&Path>,
 ) -> Finding {
     let what = format!("{}: `{}`", path.display(), entry.command.escape_debug());
-    let mend = format!("`cograph install {} --scope {}`", client.word, scope.word());
+    let mend = mend(client, scope, role);
+    let name = &role.name;
     let problem = |why: &str| Finding::problem(client.word, format!("{what} {why}"), mend.clone());
     if entry.command.contains("${") {
         return Finding::note(
@@ -116,14 +176,14 @@ fn checked(
             _ => problem("is not in the search path"),
         };
     };
-    if entry.arguments.first().map(String::as_str) != Some("mcp") {
+    if entry.arguments.first().map(String::as_str) != Some(role.verb) {
         return problem("is not started as a server: its first argument must be `mcp`");
     }
     let own = user.own_program().and_then(|own| own.canonicalize()).ok();
     let good = || {
         Finding::good(
             client.word,
-            format!("{what} as {name:?}, version {}", env!("CARGO_PKG_VERSION")),
+            format!("{what} as {name}, version {}", env!("CARGO_PKG_VERSION")),
         )
     };
     let program = match program.canonicalize() {
@@ -143,7 +203,7 @@ fn checked(
         return match has_directory {
             false if entry.command == NAME => Finding::good(
                 client.word,
-                format!("{what} as {name:?}, which is {} here", program.display()),
+                format!("{what} as {name}, which is {} here", program.display()),
             ),
             _ => problem(
                 "is not this program; it was not started, because the file belongs to the \

@@ -1,7 +1,8 @@
 //! Several upstreams, of the command line or of a file: their names, targets and tokens.
 
 use super::{AUTO, named};
-use crate::{Stop, token};
+use crate::Stop;
+use crate::serve::token;
 use cograph_config::{Config, NamedTarget, NamedTargets, User, upstreams};
 use cograph_server::{BearerToken, Name, Target};
 pub(super) use cograph_server::{Upstreams, run_federated};

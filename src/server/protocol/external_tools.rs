@@ -26,6 +26,7 @@ pub(crate) static TOOL: Tool = Tool {
     about: "Passes a call on to the upstream whose tool it is.",
     class: Class::Heavy,
     deadline: DEADLINE,
+    hint: None,
     own: &[
         Parameter::new(TOOL_NAME, Shape::Text { most: 128 }, "The tool").required(),
         Parameter::new(ARGUMENTS, Shape::Text { most: 8 << 20 }, "Its arguments").required(),

@@ -26,6 +26,7 @@ pub(crate) static TOOL: Tool = Tool {
             they call each other, and their tests.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
+    hint: Some("how code works"),
     own: &[
         Parameter::new(
             "query",
@@ -34,7 +35,7 @@ pub(crate) static TOOL: Tool = Tool {
         )
         .required()
         .also(&["text", "q", "question", "symbol", "name", "symbols", "task"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
+        Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
             .with_paths()
             .also(&["file", "directory", "dir", "glob"]),
     ],

@@ -17,6 +17,7 @@ pub(crate) static TOOL: Tool = Tool {
             with the symbol around them and exact totals.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
+    hint: None,
     own: &[
         Parameter::new("pattern", Shape::Text { most: 4000 }, "Text or, with `regex`, a pattern")
             .required()
@@ -25,7 +26,7 @@ pub(crate) static TOOL: Tool = Tool {
         Parameter::new("ignore_case", Shape::Flag, "Default false")
             .also(&["case_insensitive", "i"]),
         Parameter::new("word", Shape::Flag, "Whole words only").also(&["whole_word"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
+        Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
             .with_paths()
             .also(&["file", "directory", "dir", "glob", "include"]),
         Parameter::new(

@@ -22,6 +22,7 @@ pub(crate) static TOOL: Tool = Tool {
     about: "What a change breaks, what depends on it, which tests to run, best first.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
+    hint: None,
     own: &[
         Parameter::new(
             "symbol",

@@ -18,14 +18,11 @@ pub(crate) static TOOL: Tool = Tool {
             directory with their main symbols.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
+    hint: None,
     own: &[
-        Parameter::new(
-            "path",
-            Shape::Texts { most: 1024, words: Vec::new },
-            "Files or directories, default the root",
-        )
-        .with_paths()
-        .also(&["file", "directory", "dir", "target", "paths"]),
+        Parameter::new("path", Shape::Texts { most: 1024, words: Vec::new }, "Default the root")
+            .with_paths()
+            .also(&["file", "directory", "dir", "target", "paths"]),
         Parameter::new(
             "depth",
             Shape::Integer { least: 1, most: 20 },

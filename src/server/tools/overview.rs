@@ -18,6 +18,7 @@ pub(crate) static TOOL: Tool = Tool {
             most used symbols, cycles. Use when the code is new to you.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
+    hint: None,
     own: &[
         Parameter::new("path", Shape::Text { most: 1024 }, "Only this directory")
             .with_paths()

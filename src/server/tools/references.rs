@@ -26,15 +26,12 @@ pub(crate) static TOOL: Tool = Tool {
             derives from it. Use before a change.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
+    hint: None,
     own: &[
-        Parameter::new(
-            "symbol",
-            Shape::Texts { most: 1024, words: Vec::new },
-            "One or more symbols",
-        )
-        .with_paths()
-        .required()
-        .also(&["name", "symbol_name", "query", "target", "function", "symbols"]),
+        Parameter::new("symbol", Shape::Texts { most: 1024, words: Vec::new }, "One or more")
+            .with_paths()
+            .required()
+            .also(&["name", "symbol_name", "query", "target", "function", "symbols"]),
         Parameter::new(
             "kinds",
             Shape::Texts {
@@ -44,7 +41,7 @@ pub(crate) static TOOL: Tool = Tool {
             "E.g. call, construct, read, write, type, import, inherit",
         )
         .also(&["kind", "type", "types"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
+        Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
             .with_paths()
             .also(&["file", "directory", "dir", "glob"]),
         super::CERTAINTY,

@@ -22,9 +22,10 @@ pub(crate) static TOOL: Tool = Tool {
     name: "search",
     title: "Find symbols",
     about: "Find functions, classes, methods, fields, ... by name or words; forgives case and \
-            typing errors. Ranked.",
+            typos. Ranked.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
+    hint: None,
     own: &[
         Parameter::new("query", Shape::Text { most: 1000 }, "Name or words")
             .required()
@@ -43,7 +44,7 @@ pub(crate) static TOOL: Tool = Tool {
             "E.g. class, function, method, field, constant, test",
         )
         .also(&["kind", "type", "types"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Only below this path or glob")
+        Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
             .with_paths()
             .also(&["file", "directory", "dir", "glob"]),
         super::TESTS,

@@ -15,6 +15,7 @@ pub(crate) static TOOL: Tool = Tool {
     about: "Print the source of symbols, lines or files, several at once, with line numbers.",
     class: Class::Query,
     deadline: QUERY_DEADLINE,
+    hint: None,
     own: &[
         Parameter::new(
             "targets",

@@ -16,10 +16,10 @@ pub(crate) static TOOL: Tool = Tool {
     about: "One read-only SQLite SELECT for counts and lists that the other tools do not give. \
             Views: files, symbols(id, name, kind, path, \
             line, container, signature, refs), refs(path, line, kind, name, verdict, from_id, \
-            to_id), calls(caller, callee, path, line), imports. \
-            A wrong name is answered with all columns.",
+            to_id), calls(caller, callee, path, line), imports.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
+    hint: None,
     own: &[Parameter::new("statement", Shape::Text { most: 20_000 }, "The SELECT")
         .required()
         .also(&["query", "sql", "q"])],

@@ -19,6 +19,7 @@ pub(crate) static TOOL: Tool = Tool {
             references resolved, what was skipped and why.",
     class: Class::Control,
     deadline: CONTROL_DEADLINE,
+    hint: None,
     own: &[],
     output: None,
     handler: RUN,

@@ -4,20 +4,40 @@
 use super::tool::Tool;
 use crate::base::escape::SafeLine;
 use crate::tools::{self};
+use cograph_grammar::{self as grammar, Tier};
 use serde_json::Value;
+use std::sync::LazyLock;
 
-/// Server instructions for the model: when to use which tool.
-pub const INSTRUCTIONS: &str = "Code graph of this repository, checked against the files: \
-                                definitions, calls, every reference. \
-                                Ask it before reading or grepping. Start with `explore` (words or \
-                                names: source, connections, tests). \
-                                `search` finds symbols, `show` prints source, `outline` lists a \
-                                file or directory, `trace` gives callers, callees or a path, \
-                                `references` every use, `impact` what a change breaks and which \
-                                tests to run, `overview` \
-                                the architecture, `grep` text with the symbol around it. \
-                                Name symbols `name`, `Class.method` or `path::name`. Counts are \
-                                exact; certain and possible uses are apart. More room: `budget`.";
+/// Server instructions for the model, without the languages: when to use which tool. Clients
+/// truncate at 2 KB.
+const GUIDE: &str = "\
+     Code graph of this repository, checked against the files at every question: definitions, \
+     calls, every reference. Ask it before reading or grepping code.\n\
+     - How does it work, where is it, an issue -> `explore` (words or names: source, callers, \
+     tests)\n\
+     - Who calls it, what does it call, how does A reach B -> `trace`\n\
+     - What uses it, what does a change break, which tests to run -> `references`, `impact`\n\
+     - Where is it defined, its source, what is in a file or module -> `search`, `show`, \
+     `outline`, `overview`\n\
+     grep is better for what is no symbol: messages, comments, settings, logs, other files; \
+     `grep` here adds the symbol around each hit.\n\
+     Name symbols `name`, `Class.method` or `path::name`. Counts are exact; certain and possible \
+     uses are apart. More room: `budget`. In a shell: `cograph explore WORDS`, `cograph trace \
+     NAME`.";
+
+/// Server instructions for the model, with the languages of this program. Constant after the first
+/// use.
+pub fn instructions() -> &'static str {
+    static TEXT: LazyLock<String> = LazyLock::new(|| {
+        let code = [grammar::titles(Tier::Full), grammar::titles(Tier::Shared)].concat();
+        format!(
+            "{GUIDE}\nCalls and references: {}. Definitions only: {}.",
+            code.join(", "),
+            grammar::titles(Tier::Structure).join(", ")
+        )
+    });
+    &TEXT
+}
 
 /// Tools, in listing order.
 pub static TOOLS: [&Tool; 11] = [
@@ -62,7 +82,16 @@ mod tests {
         let each: Vec<(&str, usize)> =
             TOOLS.iter().map(|tool| (tool.name, tool.listing().to_string().len() / 4)).collect();
         assert!(whole.len() / 4 <= 2300, "{} tokens: {each:?}", whole.len() / 4);
-        assert!(INSTRUCTIONS.len() / 4 < 150, "{} tokens", INSTRUCTIONS.len() / 4);
+        let marked: Vec<usize> = TOOLS
+            .iter()
+            .filter(|tool| tool.hint.is_some())
+            .map(|tool| tool.listing().to_string().len() / 4)
+            .collect();
+        assert_eq!(marked.len(), 2, "what every session begins with, and nothing else");
+        assert!(marked.iter().sum::<usize>() <= 600, "{marked:?}");
+        // Clients cut the text at 2,048 bytes.
+        assert!(instructions().len() < 2048, "{} bytes", instructions().len());
+        assert!(GUIDE.len() / 4 < 260, "{} tokens", GUIDE.len() / 4);
     }
 
     #[test]
@@ -86,7 +115,14 @@ mod tests {
                 assert!(parameter.about.len() >= 10, "{}.{}", tool.name, parameter.name);
             }
         }
-        assert!(INSTRUCTIONS.contains("`explore`"));
+        let text = instructions();
+        for tool in TOOLS.iter().filter(|tool| !matches!(tool.name, "sql" | "status")) {
+            assert!(text.contains(&format!("`{}`", tool.name)), "{}", tool.name);
+        }
+        for language in grammar::all() {
+            let named = [",", "."].map(|end| format!(" {}{end}", language.title()));
+            assert!(named.iter().any(|named| text.contains(named)), "{}", language.title());
+        }
     }
 
     #[test]

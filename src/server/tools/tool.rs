@@ -27,6 +27,10 @@ pub struct Tool {
     pub class: Class,
     /// Deadline, including time in the queue.
     pub deadline: Duration,
+    /// Words by which clients find the tool, for a tool whose schema every session starts with:
+    /// clients with many tools keep the schemas of the others out of the model's context until
+    /// they are searched for.
+    pub(crate) hint: Option<&'static str>,
     /// Parameters, without the common ones.
     pub own: &'static [Parameter],
     /// Schema of structured output. A tool that declares one must always return it, and hosts show
@@ -100,10 +104,10 @@ static COMMON: [Parameter; 2] = [
     Parameter::new(
         "budget",
         Shape::Integer { least: 100, most: MAX_BUDGET },
-        "Tokens, default 2000, at most 10000",
+        "Tokens, default 2000, max 10000",
     )
     .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
-    Parameter::new("root", Shape::Text { most: 1024 }, "Another repository").also(&[
+    Parameter::new("root", Shape::Text { most: 1024 }, "Other repository").also(&[
         "repo",
         "repository",
         "project",
@@ -182,6 +186,9 @@ impl Tool {
         });
         if let Some(output) = self.output {
             listing["outputSchema"] = output();
+        }
+        if let Some(hint) = self.hint {
+            listing["_meta"] = json!({"anthropic/alwaysLoad": true, "anthropic/searchHint": hint});
         }
         listing
     }

@@ -28,6 +28,7 @@ pub(crate) static TOOL: Tool = Tool {
             a callee its own line `at` those of the calls.",
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
+    hint: Some("callers, callees, paths"),
     own: &[
         Parameter::new("symbol", Shape::Texts { most: 1024, words: Vec::new }, "One or more")
             .with_paths()

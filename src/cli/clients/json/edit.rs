@@ -1,21 +1,25 @@
 //! JSON edits: insertions and deletions, formatted like their neighbours.
 
 use super::{Parsed, arguments_of, member};
-use crate::clients::ServerEntry;
+use crate::clients::{Literal, Member, ServerEntry};
 use crate::output::json::quoted;
-use jsonc_parser::ast::{Object, ObjectProp, Value};
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 
 /// Value to insert.
-pub(super) enum New {
+#[derive(Clone)]
+pub(in crate::clients) enum New {
     Text(String),
     Texts(Vec<String>),
+    True,
+    Number(String),
+    Items(Vec<New>),
     Members(Vec<(String, New)>),
 }
 
 /// Edit: byte range to delete, and its replacement.
-type Splice = (std::ops::Range<usize>, String);
+pub(in crate::clients) type Splice = (std::ops::Range<usize>, String);
 
 impl Parsed<'_> {
     /// Tokens between two offsets.
@@ -34,31 +38,50 @@ impl Parsed<'_> {
     }
 
     /// Inserts a member at the end of an object, formatted like its siblings.
-    pub(super) fn insert(&self, object: &Object<'_>, name: &str, value: &New) -> Vec<Splice> {
-        let (from, to) = (object.range.start + 1, object.range.end - 1);
+    pub(in crate::clients) fn insert(
+        &self,
+        object: &Object<'_>,
+        name: &str,
+        value: &New,
+    ) -> Vec<Splice> {
+        let items: Vec<Range> = object.properties.iter().map(|member| member.range).collect();
+        self.insert_item(object.range, &items, Some(name), value)
+    }
+
+    /// Inserts an element at the end of an array, formatted like its siblings.
+    pub(in crate::clients) fn append(&self, array: &Array<'_>, value: &New) -> Vec<Splice> {
+        let items: Vec<Range> = array.elements.iter().map(Ranged::range).collect();
+        self.insert_item(array.range, &items, None, value)
+    }
+
+    fn insert_item(
+        &self,
+        outer: Range,
+        items: &[Range],
+        name: Option<&str>,
+        value: &New,
+    ) -> Vec<Splice> {
+        let (from, to) = (outer.start + 1, outer.end - 1);
         let after = self.tokens(from, to).map(|token| token.range.end).max().unwrap_or(from);
-        let comma = object.properties.last().and_then(|last| self.comma(last.range.end, to));
+        let comma = items.last().and_then(|last| self.comma(last.end, to));
         let newline = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
         let has_lines = self.text[from..to].contains(['\n', '\r']);
+        let name = name.map_or(String::new(), |name| format!("{}: ", quoted(name)));
         let mut splices = Vec::new();
-        if let (Some(last), None) = (object.properties.last(), comma) {
-            splices.push((last.range.end..last.range.end, ",".to_owned()));
+        if let (Some(last), None) = (items.last(), comma) {
+            splices.push((last.end..last.end, ",".to_owned()));
         }
         let mut text = String::new();
-        if has_lines || object.properties.is_empty() {
-            let outer = self.indentation(object.range.start);
+        if has_lines || items.is_empty() {
+            let outer = self.indentation(outer.start);
             let unit = self.unit();
-            let first =
-                object.properties.first().filter(|first| self.starts_line(first.range.start));
+            let first = items.first().filter(|first| self.starts_line(first.start));
             let inner = first.map_or_else(
                 || format!("{outer}{unit}"),
-                |first| self.indentation(first.range.start).to_owned(),
+                |first| self.indentation(first.start).to_owned(),
             );
-            text += &format!(
-                "{newline}{inner}{}: {}",
-                quoted(name),
-                value.render(&inner, &unit, Some(newline))
-            );
+            text +=
+                &format!("{newline}{inner}{name}{}", value.render(&inner, &unit, Some(newline)));
             if comma.is_some() {
                 text.push(',');
             }
@@ -66,17 +89,18 @@ impl Parsed<'_> {
                 text += &format!("{newline}{outer}");
             }
         } else {
-            text += &format!(" {}: {}", quoted(name), value.render("", "", None));
+            text += &format!(" {name}{}", value.render("", "", None));
         }
         splices.push((after..after, text));
         splices
     }
 
-    /// Replaces command and arguments of an entry.
+    /// Replaces command and arguments of an entry, and a further member.
     pub(super) fn correct(
         &self,
         known: &Object<'_>,
         new: &ServerEntry,
+        last: Option<Member>,
     ) -> Result<Vec<Splice>, String> {
         let mut splices = Vec::new();
         let command = New::Text(new.command.clone());
@@ -93,35 +117,56 @@ impl Parsed<'_> {
             )),
             None => splices.extend(self.insert(known, "args", &New::Texts(new.arguments.clone()))),
         }
+        if let Some((name, value)) = last {
+            match member(known, name)? {
+                Some(found) if is_equal(&found.value, value) => {}
+                Some(found) => {
+                    splices.push((span(found.value.range()), New::from(value).render("", "", None)))
+                }
+                None => splices.extend(self.insert(known, name, &New::from(value))),
+            }
+        }
         Ok(splices)
     }
 
     /// Deletes a member and one comma.
-    pub(super) fn remove(&self, object: &Object<'_>, gone: &ObjectProp<'_>) -> Vec<Splice> {
-        let (from, to) = (object.range.start + 1, object.range.end - 1);
-        let token = self.tokens(from, gone.range.start).max_by_key(|token| token.range.end);
+    pub(in crate::clients) fn remove(
+        &self,
+        object: &Object<'_>,
+        gone: &ObjectProp<'_>,
+    ) -> Vec<Splice> {
+        let items: Vec<Range> = object.properties.iter().map(|member| member.range).collect();
+        self.remove_item(object.range, &items, gone.range)
+    }
+
+    /// Deletes an element and one comma.
+    pub(in crate::clients) fn remove_element(&self, array: &Array<'_>, at: usize) -> Vec<Splice> {
+        let items: Vec<Range> = array.elements.iter().map(Ranged::range).collect();
+        self.remove_item(array.range, &items, items[at])
+    }
+
+    fn remove_item(&self, outer: Range, items: &[Range], gone: Range) -> Vec<Splice> {
+        let (from, to) = (outer.start + 1, outer.end - 1);
+        let token = self.tokens(from, gone.start).max_by_key(|token| token.range.end);
         let before = token.as_ref().map_or(from, |token| token.range.end);
-        let previous = object.properties.iter().rfind(|other| other.range.end <= gone.range.start);
-        let following = object.properties.iter().find(|other| other.range.start >= gone.range.end);
-        let after = self.comma(gone.range.end, following.map_or(to, |next| next.range.start));
-        let end = after.as_ref().map_or(gone.range.end, |comma| comma.end);
+        let previous = items.iter().rfind(|other| other.end <= gone.start);
+        let following = items.iter().find(|other| other.start >= gone.end);
+        let after = self.comma(gone.end, following.map_or(to, |next| next.start));
+        let end = after.as_ref().map_or(gone.end, |comma| comma.end);
         // The line break after a line comment stays: it ends the comment.
         let is_comment = token.is_some_and(|token| self.text[span(token.range)].starts_with("//"));
         let rest = self.text[end..].lines().next().unwrap_or_default().trim();
         let has_code = !rest.is_empty() && !rest.starts_with("//");
-        let start = if is_comment && has_code { gone.range.start } else { before };
+        let start = if is_comment && has_code { gone.start } else { before };
         let mut splices = vec![(start..end, String::new())];
         if let (Some(previous), None) = (previous, after) {
-            // Last member: the preceding comma must be deleted.
-            let comma = self.comma(previous.range.end, gone.range.start);
+            // Last item: the preceding comma must be deleted.
+            let comma = self.comma(previous.end, gone.start);
             splices.extend(
                 comma.filter(|comma| comma.end <= before).map(|comma| (span(comma), String::new())),
             );
         }
-        if object.properties.len() == 1
-            && self.text[gone.range.end..to].trim().is_empty()
-            && before == from
-        {
+        if items.len() == 1 && self.text[gone.end..to].trim().is_empty() && before == from {
             splices = vec![(from..to, String::new())];
         }
         splices
@@ -158,11 +203,50 @@ fn full(entry: &ServerEntry) -> New {
     New::Members(vec![command, ("args".to_owned(), New::Texts(entry.arguments.clone()))])
 }
 
+fn is_equal(found: &Value<'_>, value: Literal) -> bool {
+    match (found, value) {
+        (Value::BooleanLit(found), Literal::True) => found.value,
+        (Value::StringLit(found), Literal::Text(text)) => found.value == text,
+        _ => false,
+    }
+}
+
+impl From<Literal> for New {
+    fn from(value: Literal) -> Self {
+        match value {
+            Literal::True => Self::True,
+            Literal::Text(text) => Self::Text(text.to_owned()),
+            Literal::Texts(texts) => {
+                Self::Texts(texts.iter().map(|&text| text.to_owned()).collect())
+            }
+        }
+    }
+}
+
 impl New {
     /// Renders a value on several lines with this indentation, or on one line.
-    pub(super) fn render(&self, outer: &str, unit: &str, newline: Option<&str>) -> String {
+    pub(in crate::clients) fn render(
+        &self,
+        outer: &str,
+        unit: &str,
+        newline: Option<&str>,
+    ) -> String {
         match self {
             Self::Text(text) => quoted(text),
+            Self::True => "true".to_owned(),
+            Self::Number(number) => number.clone(),
+            Self::Items(items) => {
+                let inner = format!("{outer}{unit}");
+                let items = items.iter().map(|item| item.render(&inner, unit, newline));
+                let items: Vec<String> = items.collect();
+                match newline {
+                    Some(newline) => format!(
+                        "[{newline}{inner}{}{newline}{outer}]",
+                        items.join(&format!(",{newline}{inner}"))
+                    ),
+                    None => format!("[{}]", items.join(", ")),
+                }
+            }
             Self::Texts(texts) => format!(
                 "[{}]",
                 texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", ")
@@ -187,11 +271,11 @@ impl New {
     }
 }
 
-pub(super) fn span(range: Range) -> std::ops::Range<usize> {
+pub(in crate::clients) fn span(range: Range) -> std::ops::Range<usize> {
     range.start..range.end
 }
 
-pub(super) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
+pub(in crate::clients) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
     // Applied from the end, so that offsets stay valid and edits at one offset keep their order.
     splices.reverse();
     splices.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));

@@ -25,6 +25,7 @@ pub(crate) static TOOL: Tool = Tool {
     // Interactive: waits neither for an index nor behind queries.
     class: Class::Control,
     deadline: CONTROL_DEADLINE,
+    hint: None,
     own: &[
         Parameter::new("wanted", Shape::Word(&[SYMBOL, PATH]), "What is typed").required(),
         Parameter::new("typed", Shape::Text { most: 1024 }, "What was typed so far"),

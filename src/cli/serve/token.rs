@@ -3,16 +3,16 @@
 
 use std::path::{Path, PathBuf};
 
-use super::Stop;
+use crate::Stop;
 use cograph_config::Config;
 use cograph_server::BearerToken;
 
 /// Error for an invalid token.
-pub(super) const TOO_SHORT: &str = "the token must have 16 visible characters or more";
+pub(crate) const TOO_SHORT: &str = "the token must have 16 visible characters or more";
 
 /// Source of the token.
 #[derive(Debug, clap::Args)]
-pub(super) struct TokenArgument {
+pub(crate) struct TokenArgument {
     /// A file with the bearer token of HTTP clients, which only its owner may read [default:
     /// COGRAPH_TOKEN, if it is set]
     #[arg(long, value_name = "FILE")]
@@ -21,7 +21,7 @@ pub(super) struct TokenArgument {
 
 impl TokenArgument {
     /// The token, if given.
-    pub(super) fn token(&self, config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
+    pub(crate) fn token(&self, config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
         match &self.token_file {
             Some(path) => from_file(path).map(Some),
             None => of_environment(config),
@@ -30,12 +30,12 @@ impl TokenArgument {
 }
 
 /// Token from the environment.
-pub(super) fn of_environment(config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
+pub(crate) fn of_environment(config: Option<&Config>) -> Result<Option<BearerToken>, Stop> {
     config.and_then(|config| config.token.as_deref()).map(checked).transpose()
 }
 
 /// Token from a file.
-pub(super) fn from_file(path: &Path) -> Result<BearerToken, Stop> {
+pub(crate) fn from_file(path: &Path) -> Result<BearerToken, Stop> {
     checked(&Config::secret(path)?)
 }
 

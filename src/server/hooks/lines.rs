@@ -1,0 +1,122 @@
+//! Text of hooks: a line per name, and one line about the index.
+
+use crate::answers::render::plural;
+use crate::base::escape::SafeLine;
+use crate::workspace::repositories::rough;
+use cograph_config::Limits;
+use cograph_index::{Verified, compare_some};
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_query::{Glance, GlanceUses};
+use cograph_source::Sweep;
+use cograph_store::Snapshot;
+use std::collections::BTreeSet;
+use std::time::SystemTime;
+
+/// Maximum length of a name and of a path, in bytes.
+const MAX_TEXT: usize = 160;
+
+/// Maximum number of files that are read because their stamps differ from those of the index.
+const MAX_COMPARED: usize = 20;
+
+/// What is indexed, and three commands; none for an empty index.
+pub(super) fn of_index(snapshot: &Snapshot) -> Option<String> {
+    let meta = snapshot.meta();
+    if meta.symbols == 0 {
+        return None;
+    }
+    Some(format!(
+        "cograph has a code graph of this repository ({}, {}). In a shell: `cograph \
+         explore WORDS` (how it works, with source), `cograph trace NAME` (every caller), \
+         `cograph references NAME` (every use); more complete than grep.",
+        plural(meta.files, "file"),
+        plural(meta.symbols, "symbol"),
+    ))
+}
+
+/// A line for each name; none without names.
+pub(super) fn of_names(
+    snapshot: &Snapshot,
+    known: &[Glance],
+    limits: &Limits,
+    cancel: &CancelToken,
+) -> Option<String> {
+    if known.is_empty() {
+        return None;
+    }
+    let age = rough(SystemTime::now().duration_since(snapshot.meta().built_at).unwrap_or_default());
+    let mut lines = vec![format!("cograph, from the index made {age} ago:")];
+    lines.extend(known.iter().map(of_name));
+    let changed = changed(snapshot, limits, cancel);
+    if let Some(first) = changed.first() {
+        let first = SafeLine::new(first.as_str(), MAX_TEXT);
+        lines.push(match changed.len() - 1 {
+            0 => format!("{first} has changed since"),
+            more => format!("{first} and {more} more of these files have changed since"),
+        });
+    }
+    Some(lines.join("\n"))
+}
+
+/// Files behind the lines whose contents are not those of the index.
+fn changed(snapshot: &Snapshot, limits: &Limits, cancel: &CancelToken) -> Vec<RepoPath> {
+    let suspects = Sweep::new(&snapshot.meta().root, snapshot.asked_files()).look(1);
+    let suspects: BTreeSet<RepoPath> = suspects.into_iter().take(MAX_COMPARED).collect();
+    if suspects.is_empty() {
+        return Vec::new();
+    }
+    match compare_some(&suspects, snapshot, limits, &Verified::new(), cancel) {
+        Ok(found) => found.changes.paths().cloned().collect(),
+        Err(_) => suspects.into_iter().collect(),
+    }
+}
+
+fn of_name(known: &Glance) -> String {
+    let name = SafeLine::new(&known.name, MAX_TEXT);
+    let mut line = format!("`{name}`");
+    if known.name != known.asked {
+        line += &format!(" (for `{}`)", SafeLine::new(&known.asked, MAX_TEXT));
+    }
+    let path = SafeLine::new(known.first.path.as_str(), MAX_TEXT);
+    let place = format!("{path}:{}", known.first.name_at.line);
+    let kind = known.first.kind.word();
+    line += &match (known.symbols, known.has_more) {
+        (1, false) => format!(": {kind} at {place}"),
+        (count, false) => format!(": {count} definitions, first {kind} at {place}"),
+        (count, true) => format!(": more than {count} definitions, most used {kind} at {place}"),
+    };
+    let callable = known.first.kind.is_callable();
+    match &known.uses {
+        Some(uses) => line += &format!("; {}", of_uses(uses)),
+        None if !known.has_more => line += &format!("; {} references", known.references),
+        None => {}
+    }
+    let command = match (known.has_more, callable) {
+        (true, _) => "search",
+        (false, true) => "trace",
+        (false, false) => "references",
+    };
+    line + &format!("; `cograph {command} {name}`")
+}
+
+fn of_uses(uses: &GlanceUses) -> String {
+    let what = if uses.are_callers { "caller" } else { "reference" };
+    let sure = uses.certain + uses.likely;
+    let mut text = match (uses.certain, uses.likely) {
+        (0, 0) => format!("no certain {what}s"),
+        (certain, 0) => format!("{certain} certain {what}{}", ending(certain)),
+        (0, likely) => format!("{likely} likely {what}{}", ending(likely)),
+        (certain, likely) => format!("{certain} certain and {likely} likely {what}s"),
+    };
+    if sure > 0 {
+        text += &format!(" in {}", plural(uses.files as u64, "file"));
+    }
+    if uses.possible > 0 {
+        text += &format!(", {} possible", uses.possible);
+    }
+    text
+}
+
+fn ending(count: usize) -> &'static str {
+    if count == 1 { "" } else { "s" }
+}
