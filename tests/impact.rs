@@ -2,8 +2,12 @@
 //! it breaks, which tests it affects, and what the answer says when it does not know.
 
 mod changes;
+mod history;
+mod planted;
 mod repository;
+mod review;
 mod schema;
+mod states;
 
 use repository::GitRepository;
 

@@ -72,7 +72,8 @@ fn packages() -> Vec<String> {
 
 /// Formats that this program itself reads and writes, and words that are more than the name of a
 /// language. They say nothing about how sources are read.
-const SPOKEN: &[&str] = &["json", "sql", "toml", "make", "scheme", "html", "sh", "ss", "inc"];
+const SPOKEN: &[&str] =
+    &["json", "sql", "toml", "make", "markdown", "scheme", "html", "sh", "ss", "inc"];
 
 /// What no file of `src` may say, from the folders and manifests in `grammars/`.
 fn languages() -> Languages {

@@ -1,6 +1,9 @@
 //! Query commands: one per tool of the server, generated from its table, with the same parameters,
 //! queries and rendering; the first parameter is positional.
 
+pub(super) mod diff;
+mod impact;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Write};
@@ -45,6 +48,7 @@ pub(super) fn commands() -> impl Iterator<Item = clap::Command> {
             .args(own)
             .args(common)
             .arg(json)
+            .args(if tool.name == impact::TOOL { impact::arguments() } else { Vec::new() })
             .args(terminal::arguments())
     })
 }
@@ -93,6 +97,11 @@ pub(super) fn repositories(config: &Config, root: PathBuf) -> Repositories {
 
 /// Runs the command of a tool.
 pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) -> Result<(), Stop> {
+    let result = answer(config, tool, matches);
+    if tool.name == impact::TOOL { impact::judged(result, matches) } else { result }
+}
+
+fn answer(config: &Config, tool: &'static Tool, matches: &ArgMatches) -> Result<(), Stop> {
     let given = matches.get_one::<String>("root");
     let root = RootArgument { root: given.map(Into::into) }.repository(config)?.root;
     let here = config.working_directory.clone().filter(|_| given.is_none());
@@ -109,6 +118,11 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
     let (repositories, person) = (repositories(config, root), TerminalHost::new());
     let is_json = matches.get_flag("json");
     let ask = |form| server::call(tool, &arguments, &repositories, &person, form);
+    if tool.name == impact::TOOL
+        && let Some(review) = impact::Review::of(matches)
+    {
+        return review.run(&terminal, ask);
+    }
     let wants_rows = !is_json && terminal.has_rows() && server::may_have_rows(tool.name);
     let mut reply = ask(if is_json || wants_rows { Form::Json } else { Form::Text });
     let mut rows = None;

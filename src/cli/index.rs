@@ -2,6 +2,7 @@
 //! statistics.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,8 +14,9 @@ use super::Stop;
 use super::output::{bytes, grouped, note, percent, shown, to_stdout};
 use crate::output::json::Object;
 use crate::output::progress::Display;
-use cograph_config::{Config, WorkerCommand, enclosing_root, running_program};
+use cograph_config::{Config, Repository, WorkerCommand, enclosing_root, running_program};
 use cograph_grammar as grammar;
+use cograph_history as history;
 use cograph_index::{
     self as index, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool,
 };
@@ -48,6 +50,10 @@ pub(super) struct IndexArguments {
     /// Keep running, and index changes as they occur
     #[arg(long, conflicts_with = "json")]
     watch: bool,
+    /// Index a revision that is not checked out, also of a bare clone: its files are written into
+    /// the cache, and questions are asked there with --root
+    #[arg(long, value_name = "REV", conflicts_with = "watch")]
+    rev: Option<String>,
     /// Execute orders from standard input: internal worker process
     #[arg(long, hide = true)]
     worker: bool,
@@ -74,6 +80,10 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     let repository = match &arguments.path {
         Some(path) => config.repository_at(path)?,
         None => super::default_repository(config)?,
+    };
+    let repository = match &arguments.rev {
+        Some(revision) => checked_out(config, &repository, revision)?,
+        None => repository,
     };
     let around = enclosing_root(&repository.root);
     if around != repository.root {
@@ -119,6 +129,42 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
         if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
     to_stdout(|out| out.write_all(text.as_bytes()))?;
     if arguments.watch { watch_changes(&location, config, &cancel) } else { Ok(()) }
+}
+
+/// The files of a revision as a repository of their own, in the cache. Those of one commit are
+/// written once.
+fn checked_out(
+    config: &Config,
+    repository: &Repository,
+    revision: &str,
+) -> Result<Repository, Stop> {
+    let cancel = CancelToken::new();
+    let refused = |error: &dyn std::error::Error| Stop::Failure {
+        message: server::one_line(&error.to_string()),
+        hint: "name a commit of the repository, and fetch it if the clone is shallow".to_owned(),
+    };
+    let commit =
+        history::commit_of(&repository.root, revision, &cancel).map_err(|error| refused(&error))?;
+    let trees = repository.cache.join("revisions");
+    let tree = trees.join(&commit);
+    if !tree.exists() {
+        let partial = trees.join(format!("{commit}.{}", std::process::id()));
+        fs::create_dir_all(&partial)?;
+        let written = history::write_tree(&repository.root, &commit, &partial, &cancel)
+            .map_err(|error| refused(&error));
+        let placed = written.and_then(|_| match fs::rename(&partial, &tree) {
+            // Another process was faster.
+            Err(_) if tree.exists() => Ok(()),
+            renamed => renamed.map_err(Stop::from),
+        });
+        if placed.is_err() || partial.exists() {
+            // Best effort: it only occupies disk space.
+            let _ = fs::remove_dir_all(&partial);
+        }
+        placed?;
+    }
+    note(&format!("note: {revision} is in {}; ask there with --root", shown(&tree)));
+    Ok(config.repository_at(&tree)?)
 }
 
 /// Applies changes as they occur, one output line each. Ends with an error or with the process.

@@ -51,6 +51,8 @@ struct Arguments {
 enum Command {
     /// Index a repository, or bring its index up to date
     Index(index::IndexArguments),
+    /// Compare the graphs of two revisions: symbols and edges that came, went and moved
+    Diff(ask::diff::DiffArguments),
     /// Export parts of the graph for other programs
     #[command(subcommand)]
     Export(export::Command),
@@ -94,6 +96,8 @@ enum Stop {
     NothingFound(String),
     /// Problems found and printed: exit code 1.
     Problems,
+    /// No verdict is possible: exit code 2. A message, unless it was printed already.
+    Undecided(String),
     /// Invalid command line: exit code 2.
     Usage(String),
     /// Another runtime holds the socket: exit code 4. Its description.
@@ -105,6 +109,7 @@ enum Stop {
 }
 
 const NOTHING_FOUND: u8 = 1;
+const UNDECIDED: u8 = 2;
 const USAGE: u8 = 2;
 const FAILURE: u8 = 3;
 
@@ -131,6 +136,8 @@ pub fn main() -> ExitCode {
         Stop::Problems => ExitCode::from(NOTHING_FOUND),
         Stop::NothingFound(message) if message.is_empty() => ExitCode::from(NOTHING_FOUND),
         Stop::NothingFound(message) => end(NOTHING_FOUND, &message),
+        Stop::Undecided(message) if message.is_empty() => ExitCode::from(UNDECIDED),
+        Stop::Undecided(message) => end(UNDECIDED, &message),
         Stop::Usage(message) => end(USAGE, &format!("error: {message}")),
         Stop::AlreadyServed(message) => end(server::ALREADY_SERVED, &message),
         Stop::Failure { message, hint } => {
@@ -162,6 +169,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         .command
     {
         Command::Index(arguments) => index::run(&config?, &arguments),
+        Command::Diff(arguments) => ask::diff::run(&config?, &arguments),
         Command::Export(command) => export::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
         Command::Lsp(arguments) => lsp::run(config, &arguments),

@@ -1,6 +1,7 @@
 //! Classification of node kinds in addition to their rules: tokens, modifiers, comments. Computed
 //! once for each kind of a language.
 
+use super::Language;
 use super::parse::Parsed;
 use super::pattern::Pattern;
 use super::rule::Rule;
@@ -91,4 +92,21 @@ pub(super) fn token_words(grammar: &tree_sitter::Language) -> FxHashSet<Box<str>
         .filter_map(|id| grammar.node_kind_for_id(id))
         .map(Box::from)
         .collect()
+}
+
+impl Language {
+    /// Types of texts and of the other literals.
+    pub fn literal_types(&self) -> (FxHashSet<&str>, FxHashSet<&str>) {
+        let (mut texts, mut others) = (FxHashSet::default(), FxHashSet::default());
+        let mut rules: Vec<&Rule> = self.nodes.iter().flatten().collect();
+        while let Some(rule) = rules.pop() {
+            match rule {
+                Rule::Cases { cases } => rules.extend(cases.iter().map(|(_, rule)| rule)),
+                Rule::Text { ty } if !ty.is_empty() => drop(texts.insert(ty.as_str())),
+                Rule::Literal { ty, .. } if !ty.is_empty() => drop(others.insert(ty.as_str())),
+                _ => {}
+            }
+        }
+        (texts, others)
+    }
 }

@@ -162,6 +162,12 @@ impl<'g> Git<'g> {
         Ok(String::from_utf8_lossy(line).trim().to_owned())
     }
 
+    /// Lines of the output of a command.
+    pub(super) fn lines(&self, arguments: &[&str]) -> Result<Vec<String>, GitError> {
+        let output = self.read(arguments, b"", 1 << 20)?;
+        Ok(String::from_utf8_lossy(&output).lines().map(str::to_owned).collect())
+    }
+
     /// Whole output of a command, at most this many bytes.
     pub(super) fn read(
         &self,

@@ -1,30 +1,35 @@
-//! Changes of a repository and its history, read through the `git` program (`git`), from a patch
-//! (`patch`), and as symbols of both sides (`symbols`).
+//! Changes of a repository and its history, read through the `git` program (`git`, `log`), from a
+//! patch (`patch`), and as symbols of both sides (`symbols`).
 //!
 //! The new side of a change is the tree, or blobs of a revision that is not checked out. Without
 //! git there are patches and symbols, and no history.
 
 mod blobs;
 mod git;
+mod log;
 mod patch;
 mod symbols;
-mod together;
+mod tree;
+mod types;
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use rustc_hash::FxHashSet;
 
 use blobs::{BlobReader, Blobs};
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
-use cograph_model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, Together};
+use cograph_model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, UNREAD_BINARY};
 use cograph_model::words::{Term, terms_of};
 use git::Git;
 pub use git::{GitError, TIMEOUT};
+pub use log::{History, MAX_COMMITS};
 pub use patch::MAX_FILES;
 use patch::PatchedFile;
 use symbols::{FileSide, SideSymbol};
+pub use tree::{TreeError, commit_of, ends, write_tree};
 
 /// Stack of the thread that extracts symbols.
 const STACK: usize = 64 << 20;
@@ -124,21 +129,40 @@ pub fn change(
     Ok(Change { between: words, is_elsewhere, files, more_files })
 }
 
-/// Files that changed in the same commits as these, in the history before a change.
-pub fn together(
+/// The history of the files up to the present commit: what is kept in `known`, brought up to date
+/// within a time. Returns true if it is different from what is kept.
+pub fn history(
+    root: &Path,
+    known: Option<&[u8]>,
+    within: Duration,
+    cancel: &CancelToken,
+) -> Result<(History, bool), GitError> {
+    let git = Git::open(root, cancel)?;
+    let mut history = known.and_then(History::decoded).unwrap_or_default();
+    let is_new = history.refresh(&git, within)?;
+    Ok((history, is_new))
+}
+
+/// Commits after the old side of a change, which know more than the change may.
+pub fn later(
     root: &Path,
     between: Option<&Between>,
-    changed: impl Iterator<Item = RepoPath>,
     cancel: &CancelToken,
-) -> Result<Together, GitError> {
-    let git = Git::open(root, cancel)?;
-    let from = match between {
-        Some(Between::Revision(revision) | Between::Range { from: revision, .. }) => {
-            git.commit(revision)?
-        }
-        _ => git.commit("HEAD")?,
+) -> Result<FxHashSet<String>, GitError> {
+    let Some(Between::Revision(from) | Between::Range { from, .. }) = between else {
+        return Ok(FxHashSet::default());
     };
-    together::together(&git, &from, &changed.collect::<FxHashSet<_>>())
+    let git = Git::open(root, cancel)?;
+    let range = format!("{}..HEAD", git.commit(from)?);
+    let listed = git.read(&["rev-list", "--max-count=200000", &range, "--"], b"", 16 << 20)?;
+    Ok(String::from_utf8_lossy(&listed).split_whitespace().map(str::to_owned).collect())
+}
+
+/// Names of commits in a file of those that only reformat (`.git-blame-ignore-revs`).
+pub fn ignored(text: &[u8]) -> FxHashSet<String> {
+    let text = String::from_utf8_lossy(text);
+    let names = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    names.filter(|name| name.len() >= 40).map(str::to_lowercase).collect()
 }
 
 /// True if git knows a commit of this name.
@@ -253,7 +277,7 @@ impl Source<'_> {
 }
 
 /// Maximum time of reading blobs.
-const BLOB_TIME: std::time::Duration = std::time::Duration::from_secs(10);
+const BLOB_TIME: Duration = Duration::from_secs(10);
 
 /// Changed files so far, and the symbols that are on one side only.
 #[derive(Default)]
@@ -358,7 +382,7 @@ fn texts(
     read: ReadTree<'_>,
 ) -> Result<(SideText, SideText), &'static str> {
     if file.is_binary {
-        return Err("binary");
+        return Err(UNREAD_BINARY);
     }
     if file.is_link {
         return Err("another repository");

@@ -209,8 +209,8 @@ fn path(text: &str, prefix: &str) -> Result<Option<RepoPath>, String> {
     if text == "/dev/null" {
         return Ok(None);
     }
-    let unquoted = unquote(text);
-    let relative = unquoted.strip_prefix(prefix).unwrap_or(&unquoted);
+    let name = unquoted(text);
+    let relative = name.strip_prefix(prefix).unwrap_or(&name);
     let relative = relative.strip_prefix("./").unwrap_or(relative);
     let found = RepoPath::new(relative).ok_or("a path that leads out of the repository")?;
     Ok(Some(found))
@@ -231,7 +231,7 @@ fn both_paths(rest: &str) -> Option<(RepoPath, RepoPath)> {
 }
 
 /// A path without the quotes and escapes that git puts around unusual ones.
-fn unquote(text: &str) -> String {
+pub(super) fn unquoted(text: &str) -> String {
     let Some(inner) = text.strip_prefix('"') else { return text.to_owned() };
     let inner = inner.strip_suffix('"').unwrap_or(inner);
     let (mut bytes, mut rest) = (Vec::new(), inner.bytes().peekable());

@@ -3,9 +3,12 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::types::{name_of_type, name_of_value};
 use cograph_extract as extract;
 use cograph_grammar as grammar;
-use cograph_model::change::{CallShape, CallShapes, ChangeKind, ChangedSymbol, SymbolSide};
+use cograph_model::change::{
+    CallShape, CallShapes, ChangeKind, ChangedSymbol, SymbolSide, UNREAD_BINARY, UNREAD_NO_LANGUAGE,
+};
 use cograph_model::facts::{Expr, FileFacts, LocalSymbol, SPREAD_ARGUMENT, flags};
 use cograph_model::words::{Term, terms_of};
 use cograph_model::{RepoPath, SiteKind, SymbolKind};
@@ -38,10 +41,10 @@ pub(super) type Unread = &'static str;
 
 fn facts_of(path: &RepoPath, text: &[u8]) -> Result<FileFacts, Unread> {
     if memchr::memchr(0, text).is_some() {
-        return Err("binary");
+        return Err(UNREAD_BINARY);
     }
     let Some(language) = grammar::detect(path, text, &[]) else {
-        return Err("no language");
+        return Err(UNREAD_NO_LANGUAGE);
     };
     if grammar::most_bytes(language).is_some_and(|most| text.len() as u64 > most) {
         return Err("too large");
@@ -66,11 +69,11 @@ impl FileSide {
             let bytes = symbol.extent.start_byte as usize..symbol.extent.end_byte as usize;
             let own = text.get(bytes).unwrap_or_default();
             let receiver = usize::from(symbol.flags & flags::HAS_SELF != 0);
-            let parameters: Vec<String> = facts.bindings[symbol.params.range()]
-                .iter()
-                .filter_map(|binding| binding.name.get())
-                .map(|name| facts.names[name].to_string())
-                .collect();
+            let (parameters, types): (Vec<String>, Vec<String>) =
+                (facts.bindings[symbol.params.range()].iter())
+                    .filter_map(|binding| Some((binding.name.get()?, binding.ty)))
+                    .map(|(name, ty)| (facts.names[name].to_string(), name_of_type(&facts, ty)))
+                    .unzip();
             // Receivers are among the parameters where the language writes them there.
             let written = parameters.len().saturating_sub(usize::from(symbol.arity.1).min(999));
             let skipped = if symbol.arity.1 == u16::MAX { 0 } else { receiver.min(written) };
@@ -80,11 +83,13 @@ impl FileSide {
                 container: container_of(&facts, LocalSymbol::at(position)),
                 kind: symbol.kind,
                 visibility: symbol.visibility,
+                is_exported: symbol.flags & flags::EXPORTED != 0,
                 name_at: symbol.name_at,
                 lines: (symbol.extent.start.line, symbol.extent.end.line),
                 signature: symbol.signature.to_string(),
                 arity: symbol.arity,
                 parameters: parameters.into_iter().skip(skipped).collect(),
+                types: types.into_iter().skip(skipped).collect(),
                 takes_any_name: symbol.arity.1 == u16::MAX,
             };
             let terms = terms_of(own).into_iter().collect();
@@ -162,12 +167,13 @@ pub(super) fn compared(
             continue;
         };
         is_paired[other] = true;
-        if !old_touched.contains(&at) && !new_touched.contains(&other) {
-            continue;
-        }
         let (before, after) = (&old.symbols[at].side, &new.symbols[other].side);
-        let kind =
-            if is_same_header(before, after) { ChangeKind::Body } else { ChangeKind::Signature };
+        // What a header means may change on another line: a label, a list of exports.
+        let kind = match is_same_header(before, after) {
+            false => ChangeKind::Signature,
+            true if old_touched.contains(&at) || new_touched.contains(&other) => ChangeKind::Body,
+            true => continue,
+        };
         changed.push(ChangedSymbol { kind, old: Some(before.clone()), new: Some(after.clone()) });
     }
     let added = (0..new.symbols.len()).filter(|&at| !is_paired[at]);
@@ -204,6 +210,7 @@ fn is_same_header(old: &SymbolSide, new: &SymbolSide) -> bool {
     }
     old.kind == new.kind
         && old.visibility == new.visibility
+        && old.is_exported == new.is_exported
         && old.arity == new.arity
         && header(old) == header(new)
 }
@@ -276,18 +283,89 @@ pub(super) fn calls(path: &RepoPath, text: &[u8]) -> Result<CallShapes, Unread> 
             continue;
         }
         let mut shape = CallShape { is_open: site.spread || site.in_macro, ..CallShape::default() };
-        for argument in &facts.lists[site.args.range()] {
+        let mut named = Vec::new();
+        for &argument in &facts.lists[site.args.range()] {
+            let ty = name_of_value(&facts, text, argument);
             match argument.get().map(|at| facts.exprs[at]) {
                 Some(Expr::Argument(_, name)) => {
                     match name.get().map_or("", |name| &*facts.names[name]) {
                         SPREAD_ARGUMENT | "" => shape.is_open = true,
-                        name => shape.named.push(name.to_owned()),
+                        name => {
+                            shape.named.push(name.to_owned());
+                            named.push(ty);
+                        }
                     }
                 }
-                _ => shape.positional += 1,
+                _ => {
+                    shape.positional += 1;
+                    shape.types.push(ty);
+                }
+            }
+        }
+        shape.types.append(&mut named);
+        // The tokens of a macro are not parsed as arguments: their text is counted.
+        if site.in_macro && shape.named.is_empty() {
+            let name = site.name.get().map_or(0, |name| facts.names[name].len());
+            if let Some(count) = counted(text.get(site.byte as usize + name..).unwrap_or_default())
+            {
+                (shape.positional, shape.is_open) = (count, false);
             }
         }
         shapes.insert(site.at, shape);
     }
     Ok(shapes)
+}
+
+/// Number of arguments in parentheses at the beginning of a text; none if it does not begin with
+/// them, or ends within them.
+fn counted(text: &[u8]) -> Option<u16> {
+    let inner = text.strip_prefix(b"(")?;
+    let (mut depth, mut commas, mut is_empty, mut after_comma) = (0_u32, 0_u16, true, false);
+    let mut rest = inner.iter().copied();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b')' if depth == 0 => {
+                return Some(if is_empty { 0 } else { commas + u16::from(!after_comma) });
+            }
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.checked_sub(1)?,
+            b'"' => {
+                // To the end of the text, over what is escaped.
+                while let Some(inner) = rest.next().filter(|&byte| byte != b'"') {
+                    if inner == b'\\' {
+                        rest.next();
+                    }
+                }
+            }
+            b',' if depth == 0 => {
+                commas = commas.checked_add(1)?;
+                after_comma = true;
+                continue;
+            }
+            byte if byte.is_ascii_whitespace() => continue,
+            _ => {}
+        }
+        (is_empty, after_comma) = (false, false);
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn arguments_in_the_tokens_of_a_macro_are_counted() {
+        for (text, count) in [
+            ("()", Some(0)),
+            ("( a )", Some(1)),
+            ("(a, f(b, c), \"x, \\\", y)\")", Some(3)),
+            ("(a,\n b,\n)", Some(2)),
+            (" (a)", None),
+            ("(a, (b)", None),
+            ("", None),
+        ] {
+            assert_eq!(counted(text.as_bytes()), count, "{text}");
+        }
+    }
 }

@@ -19,6 +19,11 @@ pub struct Change {
     pub more_files: u64,
 }
 
+/// Why the symbols of a file are not known that has none.
+pub const UNREAD_BINARY: &str = "binary";
+/// The same for a file in no language that is read.
+pub const UNREAD_NO_LANGUAGE: &str = "no language";
+
 /// Changed file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ChangedFile {
@@ -108,6 +113,8 @@ pub struct SymbolSide {
     pub kind: SymbolKind,
     /// Visibility.
     pub visibility: Visibility,
+    /// True if other files can name it.
+    pub is_exported: bool,
     /// Position of the name.
     pub name_at: Position,
     /// First and last line.
@@ -118,6 +125,9 @@ pub struct SymbolSide {
     pub arity: (u16, u16),
     /// Names of the parameters, without a receiver.
     pub parameters: Vec<String>,
+    /// Declared type of each parameter by its own name, without references and type arguments;
+    /// empty if it has none that is one type.
+    pub types: Vec<String>,
     /// True if other names of arguments than those of the parameters are accepted.
     pub takes_any_name: bool,
 }
@@ -140,6 +150,9 @@ pub struct CallShape {
     pub positional: u16,
     /// Names of arguments that have one.
     pub named: Vec<String>,
+    /// Type of each argument, those without a name first, as in [`SymbolSide::types`]; empty if the
+    /// file does not show it. That of a literal in double quotes ends with such a quote.
+    pub types: Vec<String>,
     /// True if there may be more: arguments are spread, or the callable is named without a call.
     pub is_open: bool,
 }
@@ -157,4 +170,19 @@ pub struct Together {
     pub commits: u64,
     /// What limits the history: it is shallow, or was not read to its beginning. Empty if whole.
     pub limit: &'static str,
+}
+
+/// History of a file under all its names, without commits that change many files.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FileHistory {
+    /// Number of commits.
+    pub commits: u32,
+    /// Number of those in the year before the newest commit of the repository.
+    pub recent: u32,
+    /// Time of the last one, in seconds since 1970.
+    pub last: u64,
+    /// Number of authors.
+    pub authors: u32,
+    /// The authors with most commits, and how many.
+    pub owners: Vec<(String, u32)>,
 }

@@ -3,6 +3,10 @@
 mod breaks;
 mod cases;
 mod dependents;
+pub mod diff;
+mod hidden;
+mod misfit;
+mod missing;
 mod rank;
 mod runners;
 mod seeds;
@@ -20,7 +24,10 @@ pub use breaks::MAX_CALL_FILES;
 use cograph_grammar as grammar;
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
-use cograph_model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, Together};
+use cograph_model::change::{
+    CallShapes, Change, ChangeKind, ChangedFile, ChangedSymbol, Together, UNREAD_BINARY,
+    UNREAD_NO_LANGUAGE,
+};
 use cograph_store::Snapshot;
 pub use dependents::{MAX_DISTANCE, MAX_SYMBOLS, Way};
 pub use rank::{Evidence, TestClass};
@@ -52,9 +59,51 @@ pub struct ImpactSeed {
     pub symbol: Option<SymbolInfo>,
 }
 
+/// What is wrong with a site.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum BreakKind {
+    /// It uses a name that is gone.
+    Gone,
+    /// It imports a file that is gone.
+    Import,
+    /// It passes another number of arguments, or other names.
+    Arguments,
+    /// It passes a value of another type.
+    Type,
+    /// It passes arguments that may be for other parameters.
+    Order,
+    /// It uses what it may not see any more.
+    Hidden,
+    /// It overrides, or is overridden by, a method with other parameters.
+    Override,
+    /// It is a type that does not have a member that its base requires.
+    Missing,
+}
+
+impl BreakKind {
+    /// Every value, with its word and what it means.
+    pub const ALL: [(Self, &'static str, &'static str); 8] = [
+        (Self::Gone, "gone", "Use of a name that is gone"),
+        (Self::Import, "import", "Import of a file that is gone"),
+        (Self::Arguments, "arguments", "Call with arguments that are not taken any more"),
+        (Self::Type, "type", "Argument of another type than its parameter"),
+        (Self::Order, "order", "Call of a function whose parameters have another order"),
+        (Self::Hidden, "hidden", "Use of a symbol that is not visible any more"),
+        (Self::Override, "override", "Method with other parameters than one that it overrides"),
+        (Self::Missing, "missing", "Type without a member that its base requires"),
+    ];
+
+    /// Word for answers.
+    pub fn word(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+}
+
 /// Site that no longer fits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Break {
+    /// What is wrong.
+    pub kind: BreakKind,
     /// File.
     pub path: RepoPath,
     /// Line.
@@ -135,6 +184,8 @@ pub struct ImpactResult {
     pub forcing: Vec<Forcing>,
     /// What is not known, in sentences.
     pub unknown: Vec<String>,
+    /// Those of these sentences that leave open whether there are more breaks.
+    pub unjudged: Vec<String>,
 }
 
 /// Follows a change.
@@ -164,11 +215,12 @@ pub fn impact(
     if let Some(change) = params.change {
         let mut breaks = Breaks::new(&lookup, params);
         // A moved symbol is used by those of the file where it was.
-        let mut users = FxHashSet::default();
+        let is_gone = |symbol: &ChangedSymbol| symbol.kind <= ChangeKind::Moved;
+        let has_gone = change.files.iter().any(|file| file.symbols.iter().any(is_gone));
+        let users =
+            if has_gone { users::of(&lookup, &change.files)? } else { FxHashSet::default() };
         for file in &change.files {
-            let (own, gone) = users::of(&lookup, file)?;
-            users.extend(own);
-            breaks.found.extend(gone);
+            breaks.found.extend(users::gone(&lookup, file)?);
         }
         for (file, own) in change.files.iter().zip(&own) {
             for (changed, own) in file.symbols.iter().zip(own) {
@@ -184,7 +236,8 @@ pub fn impact(
         });
         result.breaks.dedup();
         if breaks.unread > 0 {
-            result.unknown.push(format!("arguments in {} files are not compared", breaks.unread));
+            let files = breaks.unread;
+            result.unjudged.push(format!("arguments in {files} files are not compared"));
         }
     }
     result.dependents = listed(&lookup, &reached)?;
@@ -305,22 +358,25 @@ fn unknown(
     reached: &dependents::Dependents,
     result: &mut ImpactResult,
 ) -> Result<(), QueryError> {
-    let unknown = &mut result.unknown;
+    let (unknown, unjudged) = (&mut result.unknown, &mut result.unjudged);
     let mut unread: BTreeMap<&str, u64> = BTreeMap::new();
     if let Some(change) = params.change {
         for reason in change.files.iter().filter_map(|file| file.unread) {
             *unread.entry(reason).or_default() += 1;
         }
         if change.is_elsewhere {
-            unknown.push("the uses are those of the working tree".to_owned());
+            unjudged.push("the uses are those of the working tree".to_owned());
         }
         if change.more_files > 0 {
-            unknown.push(format!("{} more changed files are not read", change.more_files));
+            unjudged.push(format!("{} more changed files are not read", change.more_files));
         }
     }
     for (reason, count) in unread {
         let files = if count == 1 { "file" } else { "files" };
-        unknown.push(format!("symbols of {count} changed {files} not compared: {reason}"));
+        let sentence = format!("symbols of {count} changed {files} not compared: {reason}");
+        // What has no symbols cannot break a use of one.
+        let has_none = reason == UNREAD_BINARY || reason == UNREAD_NO_LANGUAGE;
+        if has_none { unknown.push(sentence) } else { unjudged.push(sentence) }
     }
     if reached.is_cut {
         unknown.push(format!("dependents beyond {MAX_SYMBOLS} symbols are not followed"));
@@ -332,7 +388,7 @@ fn unknown(
     }
     let (deferred, costly) = lookup.snapshot.left_out()?;
     if deferred + costly > 0 {
-        unknown.push(format!("{} files of the repository are not indexed", deferred + costly));
+        unjudged.push(format!("{} files of the repository are not indexed", deferred + costly));
     }
     match params.together {
         Some(together) if !together.limit.is_empty() => {
@@ -342,5 +398,7 @@ fn unknown(
         Some(_) => {}
         None => unknown.push("history: none".to_owned()),
     }
+    let (open, other) = (unjudged.clone(), std::mem::take(unknown));
+    *unknown = open.into_iter().chain(other).collect();
     Ok(())
 }

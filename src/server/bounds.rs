@@ -20,7 +20,7 @@ use cograph_config::process;
 use cograph_history as history;
 use cograph_index::{self as index, Allowance, FileLimits};
 use cograph_query::{self as query, SqlParams, locate, references::elsewhere, search, sql, trace};
-use cograph_store::PoolSettings;
+use cograph_store::{self as store, PoolSettings};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -161,6 +161,8 @@ fn of_changes() -> Vec<(&'static str, String)> {
         ("history::MAX_FILES", count(history::MAX_FILES)),
         ("history::MAX_UNTRACKED", count(history::MAX_UNTRACKED)),
         ("history::TIMEOUT", time(history::TIMEOUT)),
+        ("history::MAX_COMMITS", count(history::MAX_COMMITS)),
+        ("store::MAX_BESIDE", bytes(store::MAX_BESIDE as usize)),
     ]
 }
 

@@ -18,8 +18,8 @@
 //! - `name_index`: front-coded symbol names with trigram posting lists.
 //! - `build`: writes a graph as the next generation, page by page, published by a rename.
 //! - `update`: changes a generation in one transaction.
-//! - `lifecycle`: disk quota of all stores (`quota`), and seeding a moved or copied repository
-//!   (`seed`).
+//! - `lifecycle`: disk quota of all stores (`quota`), seeding a moved or copied repository
+//!   (`seed`), and files that a re-index does not replace (`beside`).
 //!
 //! An index is rebuilt, never migrated: files of other formats are ignored.
 
@@ -40,6 +40,7 @@ pub use format::rows::{
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
 pub use format::views::{VIEWS, View};
+pub use lifecycle::beside::{MAX_BESIDE, read_beside, write_beside};
 pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
 pub use lifecycle::seed::adopt;
 pub use name_index::cursor::NameWalk;

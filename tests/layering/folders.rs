@@ -64,7 +64,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("faults", &[&["gates"]]),
-    ("history", &[&["blobs", "git", "patch", "symbols"], &["together"]]),
+    ("history", &[&["blobs", "git", "patch", "types"], &["log", "symbols", "tree"]]),
     (
         "grammar",
         &[

@@ -130,6 +130,8 @@ pub struct Builtins {
     pub functions: Vec<String>,
     /// Builtin types; their members are external.
     pub types: Vec<String>,
+    /// Types that take every value.
+    pub any: Vec<String>,
     /// Member names that are too common on builtin types for the unique-name heuristic.
     pub common_members: Vec<String>,
     /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and

@@ -5,23 +5,30 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Break, ImpactParams};
+use super::misfit::{Types, misfit, reordered};
+use super::{Break, BreakKind, ImpactParams};
 use crate::graph::calls::certainty;
 use crate::graph::lookup::Lookup;
 use crate::names::keys_of;
 use crate::{Certainty, QueryError};
-use cograph_model::change::{CallShape, CallShapes, ChangeKind, ChangedSymbol, SymbolSide};
-use cograph_model::{RelationKind, RepoPath, SiteKind, Step};
+use cograph_grammar as grammar;
+use cograph_model::change::{CallShapes, ChangeKind, ChangedSymbol, SymbolSide};
+use cograph_model::{RelationKind, RepoPath, SiteKind, Step, SymbolKind};
 use cograph_store::{FileKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Maximum number of files whose calls are read.
 pub const MAX_CALL_FILES: usize = 400;
 /// Maximum number of sites of one symbol that are compared.
-const MAX_SITES: usize = 5_000;
+pub(super) const MAX_SITES: usize = 5_000;
+
+/// Maximum number of types below one that are compared.
+pub(super) const MAX_TYPES: usize = 2_000;
+/// Reason of a call whose arguments may be for other parameters.
+const ORDER: &str = "order of the parameters";
 
 /// Collects what no longer fits.
 pub(super) struct Breaks<'b, 'l, 'q> {
-    lookup: &'l Lookup<'q>,
+    pub(super) lookup: &'l Lookup<'q>,
     params: &'b ImpactParams<'b>,
     calls: FxHashMap<FileKey, Rc<CallShapes>>,
     pub(super) found: Vec<Break>,
@@ -47,14 +54,17 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
                 let reason = format!("renamed to {}", new.name);
                 self.gone(old, &reason, users)
             }
-            (ChangeKind::Moved, Some(old), Some(new), _) => {
+            (ChangeKind::Moved, Some(old), Some(new), own) => {
                 let reason = format!("moved to {}", new.path);
+                self.unseen(old, own, &reason)?;
                 self.gone(old, &reason, users)
             }
             (ChangeKind::Signature, Some(old), Some(new), Some(own)) => {
                 self.arguments(old, new, own)?;
-                self.overrides(old, new, own)
+                self.hidden(old, new, own)?;
+                self.required(old, new, own)
             }
+            (ChangeKind::Added, _, Some(new), Some(own)) => self.missing(new, own),
             _ => Ok(()),
         }
     }
@@ -83,7 +93,7 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
                     Step::ReceiverUnknown if is_user && is_member => Certainty::Possible,
                     _ => continue,
                 };
-                self.push(site, &old.qualified_name(), reason, degree)?;
+                self.push(site, BreakKind::Gone, &old.qualified_name(), reason, degree)?;
             }
         }
         Ok(())
@@ -96,17 +106,25 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
         new: &SymbolSide,
         own: &SymbolRow,
     ) -> Result<(), QueryError> {
-        if !own.kind.is_callable() || old.arity == new.arity && old.parameters == new.parameters {
+        let is_same = old.arity == new.arity && old.parameters == new.parameters;
+        if !own.kind.is_callable() || is_same && old.types == new.types {
             return Ok(());
         }
+        let language = self.lookup.language(self.lookup.place(own.file)?.language);
+        let types = grammar::by_name(language).map(Types::of);
         let mut sites = Vec::new();
         for key in self.lookup.same_entity(own.key)? {
             sites.extend(self.lookup.snapshot.sites_to(key)?);
         }
-        if own.kind == cograph_model::SymbolKind::Constructor
+        if own.kind == SymbolKind::Constructor
             && let Some(container) = own.container
         {
-            sites.extend(self.lookup.snapshot.sites_to(container)?);
+            for key in self.inheriting(container)? {
+                sites.extend(self.lookup.snapshot.sites_to(key)?);
+            }
+        }
+        for key in self.dispatched(old, own)? {
+            sites.extend(self.lookup.snapshot.sites_to(key)?);
         }
         sites.truncate(MAX_SITES);
         for site in &sites {
@@ -116,58 +134,66 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
             let shapes = self.calls_of(site.file)?;
             let Some(shape) = shapes.get(&site.at) else { continue };
             let (before, after) = (misfit(shape, old), misfit(shape, new));
-            if let (None, Some(reason)) = (before, after) {
-                self.push(site, &new.qualified_name(), &reason, certainty(site))?;
-            } else if reordered(shape, old, new) {
-                let reason = "order of the parameters";
-                self.push(site, &new.qualified_name(), reason, Certainty::Possible)?;
-            }
+            let ty = types.as_ref().and_then(|types| types.misfit(shape, old, new));
+            let (kind, reason, degree) = match (before, after, ty) {
+                (None, Some(reason), _) => (BreakKind::Arguments, reason, Certainty::Certain),
+                (None, None, Some((reason, degree))) => (BreakKind::Type, reason, degree),
+                _ if reordered(shape, old, new) => {
+                    (BreakKind::Order, ORDER.to_owned(), Certainty::Possible)
+                }
+                _ => continue,
+            };
+            self.push(site, kind, &new.qualified_name(), &reason, degree.max(certainty(site)))?;
         }
         Ok(())
     }
 
-    /// Methods above and below in the hierarchy that had the old number of parameters.
-    fn overrides(
+    /// A type and those that inherit its constructor.
+    fn inheriting(&self, container: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+        let (mut types, mut next) = (vec![container], 0);
+        while let Some(&of) = types.get(next).filter(|_| types.len() < MAX_TYPES) {
+            next += 1;
+            for relation in self.lookup.relations_to(of)?.iter() {
+                if relation.kind == RelationKind::Inherits
+                    && !types.contains(&relation.from)
+                    && self.lookup.constructors_of(relation.from)?.is_empty()
+                {
+                    types.push(relation.from);
+                }
+            }
+        }
+        Ok(types)
+    }
+
+    /// Uses of a moved symbol that reach it by its name only: nothing that the file imports.
+    fn unseen(
         &mut self,
         old: &SymbolSide,
-        new: &SymbolSide,
-        own: &SymbolRow,
+        own: Option<&SymbolRow>,
+        reason: &str,
     ) -> Result<(), QueryError> {
-        if old.arity == new.arity {
-            return Ok(());
-        }
-        let related = |kind, symbol: SymbolKey| (kind == RelationKind::Overrides).then_some(symbol);
-        let below = self.lookup.relations_to(own.key)?;
-        let above = self.lookup.relations_from(own.key)?;
-        let below = below.iter().filter_map(|relation| related(relation.kind, relation.from));
-        let above = above.iter().filter_map(|relation| related(relation.kind, relation.to));
-        let below: Vec<_> = below.map(|key| (key, "overrides")).collect();
-        let above: Vec<_> = above.map(|key| (key, "is overridden by")).collect();
-        for (key, how) in below.into_iter().chain(above) {
-            let other = self.lookup.symbol(key)?;
-            if other.arity != old.arity {
-                continue;
+        let Some(own) = own else { return Ok(()) };
+        for key in self.lookup.same_entity(own.key)? {
+            for site in self.lookup.snapshot.sites_to(key)?.iter().take(MAX_SITES) {
+                if site.step == Step::UniqueName && site.file != own.file {
+                    let name = old.qualified_name();
+                    self.push(site, BreakKind::Gone, &name, reason, Certainty::Likely)?;
+                }
             }
-            let path = self.lookup.place(other.file)?.path.clone();
-            self.found.push(Break {
-                path,
-                line: other.name_at.line,
-                symbol: self.lookup.info(&other)?.qualified_name(),
-                reason: format!("{how} {}, which has other parameters", new.qualified_name()),
-                certainty: Certainty::Certain,
-            });
         }
         Ok(())
     }
 
-    fn push(
+    pub(super) fn push(
         &mut self,
         site: &SiteRow,
+        kind: BreakKind,
         symbol: &str,
         reason: &str,
         certainty: Certainty,
     ) -> Result<(), QueryError> {
         self.found.push(Break {
+            kind,
             path: self.lookup.place(site.file)?.path.clone(),
             line: site.at.line,
             symbol: symbol.to_owned(),
@@ -192,99 +218,5 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
         let shapes = Rc::new(shapes);
         self.calls.insert(file, Rc::clone(&shapes));
         Ok(shapes)
-    }
-}
-
-/// Why arguments do not fit a callable; none if they do, or may.
-fn misfit(shape: &CallShape, callable: &SymbolSide) -> Option<String> {
-    let (least, most) = callable.arity;
-    if let Some(name) = shape.named.iter().find(|name| !callable.parameters.contains(name))
-        && !callable.takes_any_name
-        && !callable.parameters.is_empty()
-    {
-        return Some(format!("no parameter `{name}`"));
-    }
-    let given = usize::from(shape.positional) + shape.named.len();
-    if most != u16::MAX && given > usize::from(most) {
-        return Some(format!("{given} arguments, {} taken", range(least, most)));
-    }
-    if !shape.is_open && given < usize::from(least) {
-        return Some(format!("{given} arguments, {} taken", range(least, most)));
-    }
-    None
-}
-
-fn range(least: u16, most: u16) -> String {
-    match (least, most) {
-        (least, u16::MAX) => format!("at least {least}"),
-        (least, most) if least == most => least.to_string(),
-        (least, most) => format!("{least} to {most}"),
-    }
-}
-
-/// True if an argument by position is for another parameter now.
-fn reordered(shape: &CallShape, old: &SymbolSide, new: &SymbolSide) -> bool {
-    let same_names: FxHashSet<&String> = old.parameters.iter().collect();
-    old.parameters.len() == new.parameters.len()
-        && new.parameters.iter().all(|name| same_names.contains(name))
-        && old
-            .parameters
-            .iter()
-            .zip(&new.parameters)
-            .take(usize::from(shape.positional))
-            .any(|(before, after)| before != after)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use cograph_model::{Position, SymbolKind, Visibility};
-
-    fn callable(parameters: &[&str], arity: (u16, u16)) -> SymbolSide {
-        SymbolSide {
-            path: RepoPath::new("a.x").expect("a path"),
-            name: "f".to_owned(),
-            container: String::new(),
-            kind: SymbolKind::Function,
-            visibility: Visibility::Public,
-            name_at: Position { line: 1, column: 0 },
-            lines: (1, 2),
-            signature: String::new(),
-            arity,
-            parameters: parameters.iter().map(|&name| name.to_owned()).collect(),
-            takes_any_name: arity.1 == u16::MAX,
-        }
-    }
-
-    fn call(positional: u16, named: &[&str], is_open: bool) -> CallShape {
-        let named = named.iter().map(|&name| name.to_owned()).collect();
-        CallShape { positional, named, is_open }
-    }
-
-    #[test]
-    fn arguments_fit_by_number_and_name() {
-        let two = callable(&["a", "b"], (1, 2));
-        assert_eq!(misfit(&call(1, &[], false), &two), None);
-        assert_eq!(misfit(&call(1, &["b"], false), &two), None);
-        assert_eq!(
-            misfit(&call(3, &[], false), &two).as_deref(),
-            Some("3 arguments, 1 to 2 taken")
-        );
-        assert_eq!(
-            misfit(&call(0, &[], false), &two).as_deref(),
-            Some("0 arguments, 1 to 2 taken")
-        );
-        assert_eq!(misfit(&call(0, &[], true), &two), None, "others may be spread");
-        assert_eq!(misfit(&call(0, &["c"], false), &two).as_deref(), Some("no parameter `c`"));
-        let any = callable(&["a"], (0, u16::MAX));
-        assert_eq!(misfit(&call(9, &["z"], false), &any), None);
-    }
-
-    #[test]
-    fn the_order_matters_for_arguments_by_position() {
-        let (old, new) = (callable(&["a", "b"], (2, 2)), callable(&["b", "a"], (2, 2)));
-        assert!(reordered(&call(1, &["b"], false), &old, &new));
-        assert!(!reordered(&call(0, &["a", "b"], false), &old, &new));
-        assert!(!reordered(&call(2, &[], false), &old, &old));
     }
 }

@@ -1,20 +1,27 @@
 //! `impact`: what a change breaks, what depends on it, which tests to run.
 
+pub(super) mod history;
 mod json;
+pub(crate) mod report;
 mod shell;
 mod text;
 
 use std::cell::RefCell;
+use std::time::Duration;
+
+use rustc_hash::FxHashSet;
 
 use super::{Handler, QueryContext};
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
-use cograph_history::{self as history, Between, ChangeError, GitError};
+use cograph_history::{Between, ChangeError, GitError};
 use cograph_model::RepoPath;
+use cograph_model::change::FileHistory;
 use cograph_query::impact::{ImpactParams, ImpactResult};
 use cograph_query::{self as query, QueryError};
+use history::KnownHistory;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "impact",
@@ -44,10 +51,14 @@ pub(crate) const MAX_PATCH: usize = 4 << 20;
 
 const RUN: Handler = |arguments, context| run(arguments, context);
 
-/// Result with what could not be read.
+/// Result with the history of the changed files.
 pub(crate) struct Impact {
     result: ImpactResult,
+    history: Vec<(RepoPath, FileHistory)>,
 }
+
+/// Maximum time of reading the history on, so that the first answer is not late.
+const HISTORY_TIME: Duration = Duration::from_secs(5);
 
 fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let root = context.snapshot.meta().root.clone();
@@ -57,26 +68,33 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         Some(between) => {
             let files = context.files;
             let read = |path: &RepoPath| files.read(path);
-            Some(history::change(&root, between, &read, context.cancel).map_err(refusal)?)
+            Some(cograph_history::change(&root, between, &read, context.cancel).map_err(refusal)?)
         }
         None => None,
     };
     let symbols = if between.is_some() { &[][..] } else { names };
-    let paths: Vec<RepoPath> = match &change {
+    let paths: FxHashSet<RepoPath> = match &change {
         Some(change) => {
             let sides = change.files.iter().flat_map(|file| [&file.old, &file.new]);
             sides.flatten().cloned().collect()
         }
-        None => query::impact::paths_of(context.snapshot, symbols, context.cancel)?,
+        None => {
+            let all = query::impact::paths_of(context.snapshot, symbols, context.cancel)?;
+            all.into_iter().collect()
+        }
     };
     // Without git there is no history, which the answer reports.
-    let together =
-        history::together(&root, between.as_ref(), paths.into_iter(), context.cancel).ok();
+    let known = KnownHistory::of(context, HISTORY_TIME);
+    let together = known.as_ref().map(|known| known.together(context, between.as_ref(), &paths));
+    let mut history: Vec<(RepoPath, FileHistory)> =
+        known.map(|known| known.files(Some(&paths)).into_iter().collect()).unwrap_or_default();
+    history
+        .sort_unstable_by(|one, other| (other.1.commits, &one.0).cmp(&(one.1.commits, &other.0)));
     let read = RefCell::new(0_usize);
     let calls = |path: &RepoPath| {
         *read.borrow_mut() += 1;
         let text = context.files.read(path);
-        text.map(|text| history::calls(path, &text)).unwrap_or_default()
+        text.map(|text| cograph_history::calls(path, &text)).unwrap_or_default()
     };
     let params = ImpactParams {
         symbols,
@@ -85,7 +103,7 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         calls: Some(&calls),
     };
     let result = query::impact(context.snapshot, &params, context.cancel)?;
-    Ok(Box::new(Impact { result }))
+    Ok(Box::new(Impact { result, history }))
 }
 
 /// The change that the arguments mean; none for symbols.
@@ -119,7 +137,7 @@ fn between(
     }
     match query::impact::paths_of(context.snapshot, names, context.cancel) {
         Err(QueryError::NoSuchSymbol { .. })
-            if history::is_revision(root, name, context.cancel) =>
+            if cograph_history::is_revision(root, name, context.cancel) =>
         {
             Ok(Some(Between::revision(name)))
         }

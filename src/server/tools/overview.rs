@@ -7,8 +7,12 @@ use super::{Handler, QueryContext};
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
+use crate::tools::impact::history::KnownHistory;
 use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
-use cograph_query::{self as query, OverviewParams, QueryError};
+use cograph_model::RepoPath;
+use cograph_model::change::FileHistory;
+use cograph_query::{self as query, OverviewParams, OverviewResult, QueryError};
+use std::time::Duration;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "overview",
@@ -34,6 +38,20 @@ pub(crate) static TOOL: Tool = Tool {
     handler: RUN,
 };
 
+/// Maximum time of reading the history on.
+const HISTORY_TIME: Duration = Duration::from_secs(2);
+/// Maximum number of files that changed most.
+const CHANGED: usize = 8;
+
+/// Architecture, and which files change most.
+pub(crate) struct Overview {
+    result: OverviewResult,
+    /// Files by the commits of the last year, the most first.
+    changed: Vec<(RepoPath, FileHistory)>,
+    /// How much history there is; empty for none.
+    extent: String,
+}
+
 const RUN: Handler = |arguments, context| run(arguments, context);
 
 fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
@@ -43,5 +61,30 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         depth: super::depth(arguments, defaults.depth),
         ..defaults
     };
-    Ok(Box::new(query::overview(context.snapshot, &params, context.cancel)?))
+    let result = query::overview(context.snapshot, &params, context.cancel)?;
+    let known = KnownHistory::of(context, HISTORY_TIME);
+    let extent = known.as_ref().map(KnownHistory::extent).unwrap_or_default();
+    let files = known.map(|known| known.files(None)).unwrap_or_default();
+    let is_below = |path: &RepoPath| match path.as_str().strip_prefix(params.path.as_str()) {
+        Some(rest) => params.path.is_empty() || rest.starts_with('/'),
+        None => false,
+    };
+    let mut changed: Vec<(RepoPath, FileHistory)> =
+        files.into_iter().filter(|(path, facts)| facts.recent > 0 && is_below(path)).collect();
+    changed.sort_unstable_by(|one, other| {
+        (other.1.recent, other.1.commits, &one.0).cmp(&(one.1.recent, one.1.commits, &other.0))
+    });
+    let mut present = Vec::new();
+    for (path, facts) in changed {
+        if present.len() == CHANGED {
+            break;
+        }
+        let row = context.snapshot.file_at(path.as_str())?;
+        let language = row.filter(|row| row.skipped.is_none()).and_then(|row| row.language);
+        // Data such as a list of translations changes for other reasons.
+        if language.is_some() {
+            present.push((path, facts));
+        }
+    }
+    Ok(Box::new(Overview { result, changed: present, extent }))
 }

@@ -1,13 +1,15 @@
 //! JSON of the answers of `impact`: the whole lists, as `docs/impact.schema.json` describes.
 
+use super::history::in_json;
 use super::shell::command_line;
-use crate::answers::reply::{list, path};
-use cograph_model::change::ChangedFile;
+use crate::answers::reply::{list, path, with};
+use cograph_model::RepoPath;
+use cograph_model::change::{ChangedFile, FileHistory};
 use cograph_query::impact::{AffectedTest, Dependent, ImpactResult, ImpactSeed};
 use serde_json::{Value, json};
 
 /// Result of `impact`.
-pub(super) fn impact(result: &ImpactResult) -> Value {
+pub(super) fn impact(result: &ImpactResult, history: &[(RepoPath, FileHistory)]) -> Value {
     let certain = result.dependents.iter().filter(|dependent| dependent.certainty.is_sure());
     json!({
         "between": result.between,
@@ -15,7 +17,8 @@ pub(super) fn impact(result: &ImpactResult) -> Value {
         "changed": list(&result.seeds, seed),
         "breaks": list(&result.breaks, |found| json!({
             "path": path(&found.path), "line": found.line, "symbol": found.symbol,
-            "reason": found.reason, "certainty": found.certainty.word(),
+            "kind": found.kind.word(), "reason": found.reason,
+            "certainty": found.certainty.word(),
         })),
         "dependents": list(&result.dependents, dependent),
         "tests": list(&result.tests, test),
@@ -26,7 +29,9 @@ pub(super) fn impact(result: &ImpactResult) -> Value {
         "forces": list(&result.forcing, |forcing| json!({
             "path": path(&forcing.path), "reason": forcing.reason,
         })),
+        "history": list(history, |(file, facts)| with(in_json(facts), "path", json!(path(file)))),
         "unknown": result.unknown,
+        "unjudged": result.unjudged,
         "totals": {
             "breaks": result.breaks.len(),
             "dependents": {

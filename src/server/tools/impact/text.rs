@@ -1,5 +1,6 @@
 //! Rendering of `impact`.
 
+use super::history::in_words;
 use super::shell::command_line;
 use super::{Impact, json};
 use crate::answers::Answer;
@@ -17,6 +18,7 @@ const SECTIONS: [usize; 3] = [220, 300, 300];
 /// Entries of the default answer.
 const TESTS: usize = 18;
 const COMMANDS: usize = 4;
+const HISTORY: usize = 3;
 /// Maximum number of names of a file in a line.
 const NAMES: usize = 15;
 /// Maximum number of tests of a file and of words of a command line that are shown by default.
@@ -46,6 +48,9 @@ impl Answer for Impact {
             "possible",
         );
         tests(page, &result.tests, TESTS * more);
+        let history = self.history.iter().take(HISTORY * more);
+        let lines = history.map(|(file, facts)| format!("{}: {}", path(file), in_words(facts)));
+        page.section("history:", lines);
         commands(page, result, more);
         if !result.forcing.is_empty() {
             let all: Vec<String> = result
@@ -64,7 +69,7 @@ impl Answer for Impact {
     }
 
     fn json(&self) -> Value {
-        json::impact(&self.result)
+        json::impact(&self.result, &self.history)
     }
 
     fn is_empty(&self) -> bool {

@@ -1,12 +1,19 @@
 //! JSON of the answers of `overview`: totals, symbols, places.
 
-use crate::answers::reply::{brief, list, symbol};
+use crate::answers::reply::{brief, list, path, symbol, with};
+use crate::tools::impact::history::in_json;
+use cograph_model::RepoPath;
+use cograph_model::change::FileHistory;
 use cograph_query::OverviewResult;
 use cograph_query::overview::EntryPoint;
 use serde_json::{Value, json};
 
 /// Result of `overview`.
-pub(super) fn overview(result: &OverviewResult) -> Value {
+pub(super) fn overview(
+    result: &OverviewResult,
+    changed: &[(RepoPath, FileHistory)],
+    extent: &str,
+) -> Value {
     json!({
         "languages": list(&result.languages, |share| json!({
             "name": share.name, "tier": share.tier.word(), "files": share.files,
@@ -29,6 +36,11 @@ pub(super) fn overview(result: &OverviewResult) -> Value {
         }),
         "entry_point_total": result.entry_point_total,
         "hot_spots": list(&result.hot_spots, symbol),
+        "changed_most": list(
+            changed,
+            |(file, facts)| with(in_json(facts), "path", json!(path(file)))
+        ),
+        "history": extent,
         "cycles": result.cycles,
         "cycle_total": result.cycle_total,
     })

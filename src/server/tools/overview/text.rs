@@ -1,17 +1,18 @@
 //! Rendering of `overview`.
 
-use super::json;
+use super::{Overview, json};
 use crate::answers::Answer;
 use crate::answers::budget::Page;
 use crate::answers::render::{RAISE, name, path, place, plural, symbol_place, text_path};
 use crate::base::escape::SafeLine;
-use cograph_query::OverviewResult;
+use crate::tools::impact::history::in_words;
 use cograph_query::overview::EntryPoint;
 use serde_json::Value;
 
-impl Answer for OverviewResult {
+impl Answer for Overview {
     fn render(&self, page: &mut Page) -> String {
-        let languages: Vec<String> = self
+        let result = &self.result;
+        let languages: Vec<String> = result
             .languages
             .iter()
             .map(|share| {
@@ -26,7 +27,7 @@ impl Answer for OverviewResult {
             .collect();
         page.add(&format!("languages: {}", languages.join(", ")));
 
-        let entries = self.entry_points.iter().map(|entry| match entry {
+        let entries = result.entry_points.iter().map(|entry| match entry {
             EntryPoint::Main(symbol) => {
                 format!("  {} {}", place(symbol), name(symbol))
             }
@@ -35,9 +36,9 @@ impl Answer for OverviewResult {
             }
         });
         let shown = page.section("entry points:", entries);
-        page.left_out(shown, self.entry_point_total, "entry points", RAISE);
+        page.left_out(shown, result.entry_point_total, "entry points", RAISE);
 
-        let modules = self.modules.iter().map(|module| {
+        let modules = result.modules.iter().map(|module| {
             let (files, lines) = (plural(module.files, "file"), plural(module.lines, "line"));
             format!(
                 "  {} {files}, {lines}, {} symbols; used {}, uses {}",
@@ -49,9 +50,9 @@ impl Answer for OverviewResult {
         });
         let shown =
             page.section("modules, most used first (sites from and to other modules):", modules);
-        page.left_out(shown, self.module_total, "modules", "give `path` or a smaller `depth`");
+        page.left_out(shown, result.module_total, "modules", "give `path` or a smaller `depth`");
 
-        let spots = self.hot_spots.iter().map(|symbol| {
+        let spots = result.hot_spots.iter().map(|symbol| {
             format!(
                 "  {}:{} ({} refs)",
                 path(&symbol.path),
@@ -61,13 +62,19 @@ impl Answer for OverviewResult {
         });
         page.section("most referenced symbols:", spots);
 
-        let dependencies = self.dependencies.iter().map(|edge| {
+        let changed = self
+            .changed
+            .iter()
+            .map(|(file, facts)| format!("  {} {}", path(file), in_words(facts)));
+        page.section(&format!("most changed files, of {}:", self.extent), changed);
+
+        let dependencies = result.dependencies.iter().map(|edge| {
             format!("  {} -> {} ({})", text_path(&edge.from), text_path(&edge.to), edge.sites)
         });
         let shown = page.section("dependencies of modules, heaviest first:", dependencies);
-        page.left_out(shown, self.dependency_total, "dependencies", RAISE);
+        page.left_out(shown, result.dependency_total, "dependencies", RAISE);
 
-        let cycles = self.cycles.iter().map(|cycle| {
+        let cycles = result.cycles.iter().map(|cycle| {
             let members: Vec<String> =
                 cycle.iter().take(12).map(|member| text_path(member).to_string()).collect();
             let more = if cycle.len() > members.len() {
@@ -78,23 +85,23 @@ impl Answer for OverviewResult {
             format!("  {}{more}", members.join(" <-> "))
         });
         let shown = page.section("modules that depend on each other:", cycles);
-        page.left_out(shown, self.cycle_total, "cycles", RAISE);
+        page.left_out(shown, result.cycle_total, "cycles", RAISE);
 
-        let files: u64 = self.languages.iter().map(|share| share.files).sum();
-        let lines: u64 = self.languages.iter().map(|share| share.lines).sum();
+        let files: u64 = result.languages.iter().map(|share| share.files).sum();
+        let lines: u64 = result.languages.iter().map(|share| share.lines).sum();
         format!(
             "{} of code, {}, {}",
             plural(files, "file"),
             plural(lines, "line"),
-            plural(self.module_total, "module")
+            plural(result.module_total, "module")
         )
     }
 
     fn json(&self) -> Value {
-        json::overview(self)
+        json::overview(&self.result, &self.changed, &self.extent)
     }
 
     fn is_empty(&self) -> bool {
-        self.languages.is_empty()
+        self.result.languages.is_empty()
     }
 }
