@@ -62,7 +62,7 @@ pub use session::shutdown::survive_file_size_limit;
 pub use tools::arguments::Arguments;
 pub use tools::arguments::paths::from_directory;
 pub use tools::impact::report::{ReportForm, Verdict, report, verdict};
-pub use tools::table::{INSTRUCTIONS, TOOLS, tool};
+pub use tools::table::{TOOLS, instructions, tool};
 pub use tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Parameter, Shape, Tool};
 pub use tools::{Form, Outcome, Reply, call};
 pub use workspace::host::Host;
