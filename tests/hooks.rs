@@ -27,6 +27,7 @@ impl Project {
         for name in ["one", "two"] {
             project.write(&format!("{name}.py"), &caller(name));
         }
+        project.write("table.py", "def hand_over():\n    pass\n\nTABLE = [hand_over]\n");
         project.write("notes.md", "# parseConfig\n");
         project
     }
@@ -97,6 +98,9 @@ fn a_search_for_a_symbol_is_answered_with_its_uses() {
     assert!(text.lines().count() <= 5 && text.starts_with("cograph, from the index"), "{text}");
     let text = project.after("rg -w plain", "config.py:4:def plain():");
     assert!(text.contains("`plain`: function at config.py:4; no certain callers;"), "{text}");
+
+    let text = project.after("rg hand_over", "");
+    assert!(text.contains("; no certain callers, 1 other reference; "), "{text}");
 
     project.write("config.py", "\n\ndef parseConfig(text):\n    return text\n");
     let text = project.after("rg parseConfig", "config.py:3:def");
@@ -186,7 +190,7 @@ fn a_session_starts_with_one_line_in_the_shape_of_its_client() {
         let reply: Value = serde_json::from_str(&reply).expect("it is JSON");
         let text = reply.pointer(place).and_then(Value::as_str).expect("there is a text");
         assert_eq!(text.lines().count(), 1, "{text}");
-        assert!(text.contains("4 files") && text.contains("symbols"), "{text}");
+        assert!(text.contains("5 files") && text.contains("symbols"), "{text}");
         for command in ["explore", "trace", "references"] {
             assert!(text.contains(&format!("`cograph {command} ")), "{text}");
         }

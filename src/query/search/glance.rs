@@ -239,7 +239,9 @@ fn alike(lookup: &Lookup<'_>, text: &str) -> Result<Vec<String>, QueryError> {
     walk.visit(&parts, &runs, |_| false, &mut take)?;
     walk.visit_later(&mut take)?;
     lookup.check()?;
-    found.sort_unstable();
+    // Names with a meaning of their own often differ by leading underscores.
+    let leading = |name: &String| name.len() - name.trim_start_matches('_').len();
+    found.sort_unstable_by(|one, other| (leading(one), one).cmp(&(leading(other), other)));
     found.dedup();
     Ok(found)
 }

@@ -87,7 +87,7 @@ fn of_name(known: &Glance) -> String {
     };
     let callable = known.first.kind.is_callable();
     match &known.uses {
-        Some(uses) => line += &format!("; {}", of_uses(uses)),
+        Some(uses) => line += &format!("; {}", of_uses(uses, known.references)),
         None if !known.has_more => line += &format!("; {} references", known.references),
         None => {}
     }
@@ -99,7 +99,7 @@ fn of_name(known: &Glance) -> String {
     line + &format!("; `cograph {command} {name}`")
 }
 
-fn of_uses(uses: &GlanceUses) -> String {
+fn of_uses(uses: &GlanceUses, references: u64) -> String {
     let what = if uses.are_callers { "caller" } else { "reference" };
     let sure = uses.certain + uses.likely;
     let mut text = match (uses.certain, uses.likely) {
@@ -110,6 +110,10 @@ fn of_uses(uses: &GlanceUses) -> String {
     };
     if sure > 0 {
         text += &format!(" in {}", plural(uses.files as u64, "file"));
+    }
+    // A function without callers may be passed or stored.
+    if sure == 0 && references > 0 {
+        text += &format!(", {}", plural(references, "other reference"));
     }
     if uses.possible > 0 {
         text += &format!(", {} possible", uses.possible);
