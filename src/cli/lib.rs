@@ -16,7 +16,6 @@ mod clients;
 mod completions;
 mod coverage;
 mod doctor;
-mod examples;
 mod export;
 mod grammar;
 mod hook;
@@ -148,7 +147,7 @@ pub fn main() -> ExitCode {
 
 /// Commands of this module, and one per tool of the server.
 fn command() -> clap::Command {
-    examples::add(Arguments::command().subcommands(ask::commands()))
+    output::examples::add(Arguments::command().subcommands(ask::commands()))
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {

@@ -1,6 +1,7 @@
 //! Output of the command line: results on stdout through one buffer, diagnostics on stderr. Knows
 //! no command.
 
+pub(super) mod examples;
 pub(super) mod json;
 pub(super) mod log;
 pub(super) mod progress;

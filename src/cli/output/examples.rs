@@ -5,21 +5,21 @@ use clap::Command;
 /// Commands, with their parents, and example lines of each: what is typed, and what it is for.
 const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
-        "explore",
+        "cograph explore",
         &[
             ("cograph explore \"how is a queryset evaluated\"", "where to begin"),
             ("cograph explore \"$(cat issue.txt)\" --budget 4000", "code that an issue is about"),
         ],
     ),
     (
-        "search",
+        "cograph search",
         &[
             ("cograph search csrf --kinds class", "classes with the word in their name"),
             ("cograph search 'parse_.*' --path src", "names that fit a regular expression"),
         ],
     ),
     (
-        "show",
+        "cograph show",
         &[
             ("cograph show Parser.parse", "source of a symbol"),
             ("cograph show src/parser.rs:120", "the symbol at a line"),
@@ -27,14 +27,14 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "outline",
+        "cograph outline",
         &[
             ("cograph outline src/parser.rs", "symbols of a file"),
             ("cograph outline Parser Lexer", "members of two types"),
         ],
     ),
     (
-        "trace",
+        "cograph trace",
         &[
             ("cograph trace Parser.parse", "callers"),
             ("cograph trace main --to Parser.parse", "the calls from one function to another"),
@@ -42,80 +42,89 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
-        "references",
+        "cograph references",
         &[
             ("cograph references Parser", "every use, by file and kind"),
             ("cograph references Options.depth --kinds write", "where a field is set"),
         ],
     ),
     (
-        "impact",
+        "cograph impact",
         &[
             ("cograph impact", "what the uncommitted changes break, and the tests to run"),
             ("cograph impact main..HEAD", "of a branch"),
         ],
     ),
+    ("cograph diff", &[("cograph diff v1.0..HEAD", "symbols and edges that came, went, moved")]),
     (
-        "overview",
+        "cograph overview",
         &[
             ("cograph overview", "modules, entry points, most used symbols"),
             ("cograph overview src/db", "of a directory"),
         ],
     ),
     (
-        "grep",
+        "cograph grep",
         &[
             ("cograph grep 'a[0]'", "text as it stands, with the enclosing symbols"),
             ("cograph grep --regex 'retry in \\d+' --path src", "a regular expression"),
         ],
     ),
     (
-        "sql",
+        "cograph sql",
         &[(
             "cograph sql \"SELECT name, refs FROM symbols ORDER BY refs DESC LIMIT 5\"",
             "the five most used symbols",
         )],
     ),
-    ("status", &[("cograph status", "what was read, what was left out and why")]),
+    ("cograph status", &[("cograph status", "what was read, what was left out and why")]),
     (
-        "index",
+        "cograph index",
         &[
             ("cograph index", "the repository around the working directory"),
             ("cograph index --watch", "and keep the index up to date"),
         ],
     ),
-    ("export calls", &[("cograph export calls > calls.jsonl", "all call edges, one a line")]),
     (
-        "mcp",
+        "cograph export calls",
+        &[("cograph export calls > calls.jsonl", "all call edges, one a line")],
+    ),
+    (
+        "cograph mcp",
         &[
             ("cograph mcp", "what a client's configuration starts"),
             ("cograph mcp --root ~/src/project", "for one repository"),
         ],
     ),
-    ("lsp", &[("cograph lsp", "what an editor's configuration starts")]),
-    ("serve", &[("cograph serve", "one process for all clients of this machine")]),
-    ("doctor", &[("cograph doctor", "is everything there that a client needs?")]),
+    ("cograph lsp", &[("cograph lsp", "what an editor's configuration starts")]),
+    ("cograph serve", &[("cograph serve", "one process for all clients of this machine")]),
+    ("cograph hook", &[("cograph hook session-start", "what a hook of an agent runs")]),
+    ("cograph doctor", &[("cograph doctor", "is everything there that a client needs?")]),
     (
-        "install",
+        "cograph install",
         &[
             ("cograph install claude-code", "add the server to a client"),
             ("cograph install codex --dry-run", "show what would be written"),
         ],
     ),
-    ("uninstall", &[("cograph uninstall claude-code", "remove it again")]),
-    ("completions", &[("cograph completions bash", "print what bash is to read")]),
-    ("grammar check", &[("cograph grammar check grammars/lua/grammar.toml", "errors, by line")]),
-    ("grammar explain", &[("cograph grammar explain lib/queue.lua", "what is read from a file")]),
+    ("cograph uninstall", &[("cograph uninstall claude-code", "remove it again")]),
+    ("cograph completions", &[("cograph completions fish", "print what the shell is to read")]),
+    ("cograph grammar check", &[("cograph grammar check own/grammar.toml", "errors, by line")]),
+    (
+        "cograph grammar explain",
+        &[("cograph grammar explain src/queue.rs", "what is read from a file")],
+    ),
 ];
 
 /// Adds the examples to the help of all commands.
-pub(super) fn add(mut program: Command) -> Command {
+pub(crate) fn add(mut program: Command) -> Command {
     for (path, examples) in EXAMPLES {
         let width = examples.iter().map(|(line, _)| line.len()).max().unwrap_or_default();
         let mut text = "Examples:".to_owned();
         for (line, purpose) in *examples {
             text += &format!("\n  {line:width$}  {purpose}");
         }
+        let path = path.trim_start_matches("cograph ");
         program = match path.split_once(' ') {
             Some((parent, name)) => program.mut_subcommand(parent, |parent| {
                 parent.mut_subcommand(name, |command| command.after_help(text))
@@ -147,7 +156,7 @@ mod tests {
         let mut found = Vec::new();
         leaves(&crate::command(), "", &mut found);
         let named: Vec<&str> = EXAMPLES.iter().map(|(path, _)| *path).collect();
-        found.retain(|path| !named.contains(&path.as_str()));
+        found.retain(|path| !named.contains(&format!("cograph {path}").as_str()));
         assert_eq!(found, Vec::<String>::new());
     }
 
@@ -158,7 +167,7 @@ mod tests {
                 let line = line.split(" > ").next().unwrap_or_default();
                 let words = shlex::split(line).expect("its quotes are closed");
                 assert_eq!(words.first().map(String::as_str), Some("cograph"), "{line}");
-                assert!(line.starts_with(&format!("cograph {path}")), "{line}");
+                assert!(line.starts_with(path), "{line}");
                 let found = crate::command().try_get_matches_from(words);
                 assert!(found.is_ok(), "{line}: {}", found.err().expect("it is an error"));
             }
