@@ -58,7 +58,7 @@ pub struct Glance {
     pub name: String,
     /// First symbol of the name: code before tests, most used first.
     pub first: SymbolInfo,
-    /// Number of symbols of the name, at most [`MAX_SYMBOLS`].
+    /// Number of symbols of the name, at most `MAX_SYMBOLS`.
     pub symbols: usize,
     /// True if there are more.
     pub has_more: bool,
