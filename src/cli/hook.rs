@@ -51,10 +51,9 @@ pub(super) fn run(
         let _ = answers.send(reply);
     };
     let worker = std::thread::Builder::new().name("hook".to_owned()).spawn(work);
-    match worker.map(|_| answer.recv_timeout(TIMEOUT)) {
+    if let Ok(Ok(Some(reply))) = worker.map(|_| answer.recv_timeout(TIMEOUT)) {
         // A client that is gone is no error either.
-        Ok(Ok(Some(reply))) => drop(to_stdout(|out| writeln!(out, "{reply}"))),
-        _ => {}
+        drop(to_stdout(|out| writeln!(out, "{reply}")));
     }
     Ok(())
 }

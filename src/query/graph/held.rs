@@ -45,7 +45,7 @@ impl Held {
 }
 
 /// Returns the variables and fields that any of these functions is assigned to, by key.
-pub(super) fn holders(
+pub(crate) fn holders(
     lookup: &Lookup<'_>,
     functions: &[SymbolKey],
 ) -> Result<Vec<SymbolKey>, QueryError> {

@@ -2,12 +2,13 @@
 //! uses, within a bounded number of rows. Unknown names are compared without case and separators.
 
 use crate::graph::calls::{CallGraph, Unresolved};
+use crate::graph::held;
 use crate::graph::lookup::Lookup;
 use crate::names::{self, text};
 use crate::{Certainty, QueryError, SymbolInfo, Tests};
 use cograph_model::cancel::CancelToken;
 use cograph_model::{SiteKind, SymbolKind, Verdict};
-use cograph_store::{FileKey, NameEntry, NameKey, NameParts, Snapshot, SymbolRow};
+use cograph_store::{FileKey, NameEntry, NameKey, NameParts, Snapshot, SymbolKey, SymbolRow};
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
 
@@ -17,8 +18,8 @@ const MAX_SYMBOLS: usize = 24;
 /// Maximum number of symbols of an ordinary word: what has many is no search for one of them.
 const MAX_PLAIN: usize = 3;
 
-/// Maximum number of references that are read for the numbers of callers.
-const MAX_READ: u32 = 400;
+/// Maximum number of references that are read for the numbers of callers, of all names together.
+const MAX_READ: u64 = 200;
 
 /// Maximum number of blocks of names that are compared with an unknown one.
 const MAX_BLOCKS: usize = 200;
@@ -57,7 +58,7 @@ pub struct Glance {
     pub name: String,
     /// First symbol of the name: code before tests, most used first.
     pub first: SymbolInfo,
-    /// Number of symbols of the name, at most [`MAX_SYMBOLS`].
+    /// Number of symbols of the name, at most `MAX_SYMBOLS`.
     pub symbols: usize,
     /// True if there are more.
     pub has_more: bool,
@@ -89,25 +90,32 @@ pub fn glance(
     cancel: &CancelToken,
 ) -> Result<Vec<Glance>, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
-    let mut found: Vec<Glance> = Vec::new();
+    let (mut found, mut left): (Vec<Glance>, u64) = (Vec::new(), MAX_READ);
     for name in &params.names {
         if found.len() >= params.limit {
             break;
         }
-        let mut known = known(&lookup, &name.text, name)?;
+        let mut known = known(&lookup, &name.text, name, left)?;
         if known.is_none() && params.forgives && !name.is_plain {
             let near = alike(&lookup, &name.text)?;
             for other in near {
-                known = known.or(self::known(&lookup, &other, name)?);
+                known = known.or(self::known(&lookup, &other, name, left)?);
             }
         }
+        let read = known.as_ref().filter(|known| known.uses.is_some());
+        left = left.saturating_sub(read.map_or(0, |known| known.references));
         found.extend(known.filter(|known| found.iter().all(|other| other.name != known.name)));
     }
     Ok(found)
 }
 
 /// Looks one name up.
-fn known(lookup: &Lookup<'_>, text: &str, name: &GlanceName) -> Result<Option<Glance>, QueryError> {
+fn known(
+    lookup: &Lookup<'_>,
+    text: &str,
+    name: &GlanceName,
+    left: u64,
+) -> Result<Option<Glance>, QueryError> {
     let (mut rows, has_more) = rows(lookup, text, name.ignores_case)?;
     let is_code = |row: &SymbolRow| -> Result<bool, QueryError> {
         let language = lookup.place(row.file)?.language;
@@ -130,7 +138,7 @@ fn known(lookup: &Lookup<'_>, text: &str, name: &GlanceName) -> Result<Option<Gl
     let symbols = infos.len();
     let Some(first) = infos.into_iter().next() else { return Ok(None) };
     let references: u64 = rows.iter().map(|row| u64::from(row.references)).sum();
-    let is_readable = !has_more && references <= u64::from(MAX_READ);
+    let is_readable = !has_more && references <= left && !is_widely_held(lookup, &rows)?;
     let uses = if is_readable { Some(uses(lookup, &rows, first.kind)?) } else { None };
     let own = if text.contains('.') { first.qualified_name() } else { first.name.clone() };
     let asked = name.text.clone();
@@ -172,6 +180,18 @@ fn rows(
     found.truncate(MAX_SYMBOLS);
     let rows = found.into_iter().map(|key| lookup.symbol(key)).collect::<Result<_, _>>()?;
     Ok((rows, count > MAX_SYMBOLS))
+}
+
+/// True if a function is the value of variables or fields with many references, any of which may
+/// call it.
+fn is_widely_held(lookup: &Lookup<'_>, rows: &[Rc<SymbolRow>]) -> Result<bool, QueryError> {
+    let keys: Vec<SymbolKey> = rows.iter().map(|row| row.key).collect();
+    for holder in held::holders(lookup, &keys)? {
+        if u64::from(lookup.symbol(holder)?.references) > MAX_READ {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Counts callers of functions, and references to anything else.

@@ -88,7 +88,7 @@ fn of_name(known: &Glance) -> String {
     let callable = known.first.kind.is_callable();
     match &known.uses {
         Some(uses) => line += &format!("; {}", of_uses(uses, known.references)),
-        None if !known.has_more => line += &format!("; {} references", known.references),
+        None if !known.has_more => line += &format!("; {}", plural(known.references, "reference")),
         None => {}
     }
     let command = match (known.has_more, callable) {
