@@ -17,11 +17,6 @@ const TIMEOUT: Duration = Duration::from_millis(400);
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Example: the hooks of a client run `cograph hook post-tool-use` after a search. By hand:
-  echo '{\"tool_input\": {\"command\": \"grep -rn NAME .\"}}' | cograph hook post-tool-use
-
-`cograph install CLIENT --hooks` writes the hooks into the client's settings.")]
 pub(super) struct HookArguments {
     /// The event: session-start, subagent-start or post-tool-use. Any other has no answer
     event: Option<String>,

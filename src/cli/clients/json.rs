@@ -204,7 +204,7 @@ pub(super) fn with(
         Some(servers) => match member(servers, name)? {
             None => parsed.insert(servers, name, &New::Members(members)),
             Some(ObjectProp { value: Value::Object(known), .. }) => {
-                parsed.correct(known, new, last)?
+                parsed.correct(known, new, &New::Members(members), last)?
             }
             Some(other) => {
                 vec![(span(other.value.range()), New::Members(members).render("", "", None))]

@@ -98,7 +98,19 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
     ("cograph lsp", &[("cograph lsp", "what an editor's configuration starts")]),
     ("cograph serve", &[("cograph serve", "one process for all clients of this machine")]),
-    ("cograph hook", &[("cograph hook session-start", "what a hook of an agent runs")]),
+    (
+        "cograph hook",
+        &[
+            (
+                "cograph hook session-start",
+                "what a client runs first; `install --hooks` has it do so",
+            ),
+            (
+                "cograph hook post-tool-use --client codex",
+                "after a search; its JSON comes on stdin",
+            ),
+        ],
+    ),
     ("cograph doctor", &[("cograph doctor", "is everything there that a client needs?")]),
     (
         "cograph install",
@@ -169,7 +181,9 @@ mod tests {
                 assert_eq!(words.first().map(String::as_str), Some("cograph"), "{line}");
                 assert!(line.starts_with(path), "{line}");
                 let found = crate::command().try_get_matches_from(words);
-                assert!(found.is_ok(), "{line}: {}", found.err().expect("it is an error"));
+                if let Err(error) = found {
+                    panic!("{line}: {error}");
+                }
             }
         }
     }

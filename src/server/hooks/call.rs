@@ -147,7 +147,7 @@ fn is_nothing(output: &Value) -> bool {
             let begins = |nothing: &&str| text.starts_with(*nothing);
             let is_short = text.len() < 400;
             text.is_empty()
-                || NOTHING.iter().any(|nothing| begins(nothing))
+                || NOTHING.iter().any(begins)
                 || (is_short && text.lines().any(|line| NOTHING[4..].contains(&line.trim())))
                 || (is_short && text.starts_with("exit code 1") && text.lines().count() == 1)
         }

@@ -95,18 +95,20 @@ impl Parsed<'_> {
         splices
     }
 
-    /// Replaces command and arguments of an entry, and a further member.
+    /// Replaces command and arguments of an entry, and a further member; all of it by `whole` if it
+    /// has no command.
     pub(super) fn correct(
         &self,
         known: &Object<'_>,
         new: &ServerEntry,
+        whole: &New,
         last: Option<Member>,
     ) -> Result<Vec<Splice>, String> {
         let mut splices = Vec::new();
         let command = New::Text(new.command.clone());
         match member(known, "command")? {
             Some(found) => splices.push((span(found.value.range()), command.render("", "", None))),
-            None => return Ok(vec![(span(known.range), full(new).render("", "", None))]),
+            None => return Ok(vec![(span(known.range), whole.render("", "", None))]),
         }
         match member(known, "args")? {
             Some(ObjectProp { value: Value::Array(list), .. })
@@ -196,11 +198,6 @@ impl Parsed<'_> {
             .unwrap_or("  ")
             .to_owned()
     }
-}
-
-fn full(entry: &ServerEntry) -> New {
-    let command = ("command".to_owned(), New::Text(entry.command.clone()));
-    New::Members(vec![command, ("args".to_owned(), New::Texts(entry.arguments.clone()))])
 }
 
 fn is_equal(found: &Value<'_>, value: Literal) -> bool {
