@@ -238,7 +238,9 @@ impl Task {
         if !list.has() {
             return self.print_message(&format!("nothing to do: {NAME} is not there"));
         }
-        if let Some((copies, text)) = self.original(before) {
+        if let Some((copies, text)) =
+            self.place.original(before, |text| Some(self.client.list(text).ok()?.has()))
+        {
             if self.dry_run {
                 return self.print_message(&format!("{}nothing was written", diff(before, &text)));
             }
@@ -292,22 +294,6 @@ impl Task {
             diff(before, &text),
             own.unwrap_or_default()
         ))
-    }
-
-    /// Contents of the file before the server was added, if nothing else has changed since; and the
-    /// backups with these contents.
-    fn original(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
-        let (copy, mut text) = self.place.before(now)?;
-        let mut copies = vec![copy];
-        while self.client.list(&text).ok()?.has() {
-            let (copy, earlier) = self.place.before(&text)?;
-            if copies.contains(&copy) {
-                return None;
-            }
-            copies.push(copy);
-            text = earlier;
-        }
-        Some((copies, text))
     }
 
     fn list<'a>(&self, text: &'a str) -> Result<List<'a>, Stop> {

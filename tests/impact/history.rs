@@ -1,4 +1,4 @@
-//! History of the files: read once, kept beside the store, continued by new commits and without
+//! History of the files: read once, kept with the store, continued by new commits and without
 //! those of another branch.
 
 use serde_json::Value;

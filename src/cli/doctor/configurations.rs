@@ -122,7 +122,7 @@ fn hooks(client: &Client, scope: Scope, user: &User, root: Option<&Path>) -> Opt
     let wanted = hooks.with(&text, &shlex::try_quote(program).ok()?);
     if finding.verdict == Verdict::Good && wanted.as_deref() != Ok(text.as_str()) {
         let text = format!("{}: the hooks are not those of this version", path.display());
-        return Some(Finding::problem(client.word, text, mend(client, scope, &role)));
+        return Some(Finding::problem(client.word, text, remedy(client, scope, &role)));
     }
     Some(finding)
 }
@@ -138,7 +138,7 @@ struct Role {
 }
 
 /// Command that writes an entry again.
-fn mend(client: &Client, scope: Scope, role: &Role) -> String {
+fn remedy(client: &Client, scope: Scope, role: &Role) -> String {
     format!("`cograph install {} --scope {}{}`", client.word, scope.word(), role.option)
 }
 
@@ -152,9 +152,10 @@ fn checked(
     root: Option<&Path>,
 ) -> Finding {
     let what = format!("{}: `{}`", path.display(), entry.command.escape_debug());
-    let mend = mend(client, scope, role);
+    let remedy = remedy(client, scope, role);
     let name = &role.name;
-    let problem = |why: &str| Finding::problem(client.word, format!("{what} {why}"), mend.clone());
+    let problem =
+        |why: &str| Finding::problem(client.word, format!("{what} {why}"), remedy.clone());
     if entry.command.contains("${") {
         return Finding::note(
             client.word,

@@ -73,8 +73,29 @@ impl ConfigFile {
         Ok(Some(copy))
     }
 
+    /// Contents of the file before what `has` finds in a text was added, if nothing else has
+    /// changed since, and the backups that lead to them. `has` has no answer for a text that cannot
+    /// be read.
+    pub(super) fn original(
+        &self,
+        now: &str,
+        has: impl Fn(&str) -> Option<bool>,
+    ) -> Option<(Vec<PathBuf>, String)> {
+        let (copy, mut text) = self.before(now)?;
+        let mut copies = vec![copy];
+        while has(&text)? {
+            let (copy, earlier) = self.before(&text)?;
+            if copies.contains(&copy) {
+                return None;
+            }
+            copies.push(copy);
+            text = earlier;
+        }
+        Some((copies, text))
+    }
+
     /// Backup of the contents before the file became `text`.
-    pub(super) fn before(&self, text: &str) -> Option<(PathBuf, String)> {
+    fn before(&self, text: &str) -> Option<(PathBuf, String)> {
         let copy = self.copy(text);
         let kept = clients::read_here(&copy).ok()??;
         Some((copy, kept))

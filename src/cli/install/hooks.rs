@@ -1,7 +1,7 @@
 //! Hooks in the settings of a client: added on request, removed with the server.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::config_file::ConfigFile;
 use super::diff;
@@ -64,7 +64,7 @@ impl HookSettings {
         if own_hooks(before).map_err(|why| self.unusable(&why))?.is_empty() {
             return Ok(());
         }
-        let original = self.original(before);
+        let original = self.place.original(before, |text| Some(!own_hooks(text).ok()?.is_empty()));
         let is_last = original.is_none() && self.hooks.has_only_own(before);
         let after = match &original {
             Some((_, text)) => text.clone(),
@@ -90,22 +90,6 @@ impl HookSettings {
             }
         }
         self.print(&format!("{change}hooks uninstalled"))
-    }
-
-    /// Contents of the file before the hooks were added, if nothing else has changed since; and the
-    /// backups with these contents.
-    fn original(&self, now: &str) -> Option<(Vec<PathBuf>, String)> {
-        let (copy, mut text) = self.place.before(now)?;
-        let mut copies = vec![copy];
-        while !own_hooks(&text).ok()?.is_empty() {
-            let (copy, earlier) = self.place.before(&text)?;
-            if copies.contains(&copy) {
-                return None;
-            }
-            copies.push(copy);
-            text = earlier;
-        }
-        Some((copies, text))
     }
 
     fn unusable(&self, why: &str) -> Stop {
