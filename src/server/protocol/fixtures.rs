@@ -64,6 +64,7 @@ static TOOL: Tool = Tool {
         Parameter::new("request", Shape::Text { most: 1 << 20 }, "The request as JSON").required()
     ],
     output: None,
+    hint: None,
     handler: |_, _| Err(QueryError::Cancelled),
 };
 
