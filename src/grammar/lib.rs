@@ -48,8 +48,8 @@ pub use preprocessor::{WordClass, WordLists};
 pub use rule::{BaseRule, Body, Listed, Rule, TokenWords, When, Yielded};
 pub use selector::Selector;
 pub use table::{
-    extended, is_project_file, is_project_text, manifest_errors, of_project_files, project_files,
-    titles, use_manifests,
+    build_files, extended, is_project_file, is_project_text, manifest_errors, of_project_files,
+    project_files, titles, use_manifests,
 };
 pub use type_rule::TypeRule;
 
@@ -389,6 +389,7 @@ mod tests {
             );
             assert!(folder.shared_extensions == detect.shared_extensions, "{name}");
             assert!(folder.project_files == language.project_files, "{name}");
+            assert!(folder.build_files == manifest.modules.build_files, "{name}");
             match manifest.tier {
                 Tier::Structure => {
                     let defines = |rule: &Rule| {

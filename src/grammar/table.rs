@@ -104,6 +104,7 @@ fn without_files(row: &Folder) -> Folder {
         shared_extensions: &[],
         markers: &[],
         project_files: &[],
+        build_files: &[],
         ..*row
     }
 }
@@ -146,6 +147,7 @@ fn made(name: &str, texts: &[&str]) -> Result<Folder, Vec<String>> {
         shared_extensions: list(detect.shared_extensions),
         markers: list(detect.markers),
         project_files: list(modules.project_files),
+        build_files: list(modules.build_files),
         most_bytes: detect.most_bytes,
     })
 }
@@ -190,6 +192,11 @@ pub fn project_files() -> impl Iterator<Item = &'static str> {
 /// True for the name of a project file.
 pub fn is_project_file(name: &str) -> bool {
     project_files().any(|one| !one.contains(PROJECT_TEXT) && fits_pattern(one, name))
+}
+
+/// Names of project files that a build writes.
+pub fn build_files() -> impl Iterator<Item = &'static str> {
+    folders().iter().flat_map(|folder| folder.build_files).copied()
 }
 
 /// True for a file of this name that is a project file by its text, which is read by need.

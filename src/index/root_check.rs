@@ -63,7 +63,10 @@ fn unlikely(root: &Path, home: Option<&Path>) -> Option<String> {
 
 /// True if the directory contains a marker of a project root.
 fn is_project(root: &Path) -> bool {
-    is_there(root, ".git") || grammar::project_files().any(|name| is_there(root, name))
+    // A home directory has a `.config` of its own.
+    let is_mark = |name: &&str| !grammar::build_files().any(|file| file == *name);
+    is_there(root, ".git")
+        || grammar::project_files().filter(is_mark).any(|name| is_there(root, name))
 }
 
 fn is_there(root: &Path, name: &str) -> bool {
@@ -98,6 +101,7 @@ mod tests {
         assert_eq!(says(&home), "is a home directory");
         assert_eq!(says(&top), "has a home directory in it");
         assert_eq!(says(&home.join("project")), "");
+        fs::create_dir(home.join(".config")).expect("created");
         assert!(!is_project(&home));
         for name in [".git", "Cargo.toml", "package.json"] {
             fs::write(home.join(name), "").expect("written");

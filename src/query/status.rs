@@ -106,6 +106,8 @@ pub struct StatusResult {
     pub languages: Vec<LanguageStatus>,
     /// Languages that are left out because their manifest does not fit: directory and reason.
     pub manifest_errors: &'static [String],
+    /// Files of builds whose conditions, macros and include directories are in use.
+    pub builds: Vec<RepoPath>,
     /// Skipped files by reason, most frequent first.
     pub skipped: Vec<SkippedFiles>,
     /// Incomplete regions, by path and line.
@@ -130,6 +132,11 @@ pub fn status(
         problems.iter().map(|problem| problem.file).collect();
     let mut languages: BTreeMap<&str, LanguageStatus> = BTreeMap::new();
     let mut skipped: BTreeMap<SkipReason, SkippedFiles> = BTreeMap::new();
+    let is_build = |file: &&FileRow| {
+        file.skipped.is_none_or(|reason| reason == SkipReason::NoLanguage)
+            && grammar::build_files().any(|name| file.path.file_name() == name)
+    };
+    let builds = files.iter().filter(is_build).map(|file| file.path.clone()).collect();
     for file in &files {
         lookup.check()?;
         if let Some(reason) = file.skipped {
@@ -168,6 +175,7 @@ pub fn status(
         files: meta.files,
         languages,
         manifest_errors: grammar::manifest_errors(),
+        builds,
         skipped,
         problems: listed.collect(),
         problem_total,

@@ -5,6 +5,7 @@
 //! `names` follows them, so that re-exports and types within paths are handled in one place.
 
 mod alternatives;
+mod builds;
 mod crates;
 mod declared;
 mod dotted;
@@ -69,6 +70,7 @@ pub(super) struct Modules {
     dotted: dotted::DottedIndex,
     includes: includes::IncludeIndex,
     pub(super) alternatives: alternatives::Alternatives,
+    pub(super) builds: builds::Builds,
     crates: crates::CrateIndex,
     relative: relative::ProjectIndex,
     folders: folders::FolderIndex,
@@ -99,6 +101,8 @@ impl Modules {
         modules.dotted = dotted::DottedIndex::new(&modules);
         modules.includes = includes::IncludeIndex::new(tables);
         modules.alternatives = alternatives::Alternatives::new(tables);
+        let is_file = |path: &str| modules.by_path.contains_key(path);
+        modules.builds = builds::Builds::new(&modules.project_files, &is_file);
         modules.crates = crates::CrateIndex::new(&modules, tables);
         modules.relative = relative::ProjectIndex::new(&modules, tables);
         modules.folders = folders::FolderIndex::new(&modules);
@@ -388,7 +392,7 @@ const MAX_PATH_BYTES: usize = 4096;
 
 /// Normalizes `.` and `..` in a path; `None` if it leaves the repository or exceeds
 /// `MAX_PATH_BYTES`.
-fn normal(base: &str, path: &str) -> Option<String> {
+pub(super) fn normal(base: &str, path: &str) -> Option<String> {
     if base.len() + path.len() > MAX_PATH_BYTES {
         return None;
     }

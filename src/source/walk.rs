@@ -2,13 +2,13 @@
 //! contents.
 //!
 //! Excluded are only:
-//! - entries matched by `.gitignore` (nested, also without git), `.ignore`, `.cographignore`,
-//!   `.git/info/exclude` and the user's global excludes; rules of the enclosing repository apply as
-//!   well, those of other directories above it do not;
+//! - entries, apart from build files, matched by `.gitignore` (nested, also without git),
+//!   `.ignore`, `.cographignore`, `.git/info/exclude` and the user's global excludes; rules of the
+//!   enclosing repository apply as well, those of other directories above it do not;
 //! - directories of version control, and other check-outs of a repository inside this one (linked
 //!   work trees);
-//! - hidden files that no language claims by name, and hidden directories that declare themselves
-//!   the state of a tool (`CACHEDIR.TAG`, `pyvenv.cfg`).
+//! - hidden files that no language claims by name and no build writes for them, and hidden
+//!   directories that declare themselves the state of a tool (`CACHEDIR.TAG`, `pyvenv.cfg`).
 
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
@@ -27,6 +27,10 @@ use cograph_model::{RepoPath, SkipReason};
 
 /// Timeout of a walk, because other requests may wait for it.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(300);
+
+/// Directories for the products of builds, which are searched for build files although ignore rules
+/// exclude them.
+const BUILD_DIRECTORIES: [&str; 2] = ["build", "builddir"];
 
 /// Files of a repository at one moment.
 #[derive(Clone, Debug, Default)]
@@ -227,10 +231,12 @@ impl<W: Fn(&Path) -> bool> Lister<'_, W> {
                     continue;
                 }
             };
-            let is_in = (self.is_wanted)(&path)
-                && !self.filter.excludes(&path, kind.is_dir())
-                && is_part_of_the_repository(&path, kind.is_dir());
+            let is_in = (self.is_wanted)(&path) && is_part_of_the_repository(&path, kind.is_dir());
             if !is_in {
+                continue;
+            }
+            if self.filter.excludes(&path, kind.is_dir()) {
+                self.add_excluded(&entry, kind, own);
                 continue;
             }
             if kind.is_dir() {
@@ -250,6 +256,30 @@ impl<W: Fn(&Path) -> bool> Lister<'_, W> {
         Ok(())
     }
 
+    /// Records the build files of an excluded entry: itself, or those in it if it is a directory
+    /// with the usual name of one for the products of a build.
+    fn add_excluded(&self, entry: &DirEntry, kind: FileType, own: &mut Walk) {
+        let (path, name) = (entry.path(), entry.file_name());
+        if kind.is_file() && grammar::build_files().any(|file| name == *file) {
+            own.files.extend(self.file(entry, kind));
+        }
+        if !kind.is_dir() || !BUILD_DIRECTORIES.iter().any(|directory| name == *directory) {
+            return;
+        }
+        // It is watched even without one: a build may write it.
+        own.directories.extend(self.relative(&path));
+        for file in grammar::build_files().map(|file| path.join(file)) {
+            let Some(relative) = self.relative(&file).filter(|_| (self.is_wanted)(&file)) else {
+                continue;
+            };
+            if let Ok((metadata, stamp)) = stamp::taken(|| file.symlink_metadata())
+                && metadata.is_file()
+            {
+                own.files.push(WalkedFile { path: relative, stamp, skipped: None });
+            }
+        }
+    }
+
     /// Returns the relative path; `None` for the root.
     fn relative(&self, path: &Path) -> Option<RepoPath> {
         names::from_os(path.strip_prefix(self.root).ok()?)
@@ -257,7 +287,11 @@ impl<W: Fn(&Path) -> bool> Lister<'_, W> {
 
     fn file(&self, entry: &DirEntry, kind: FileType) -> Option<WalkedFile> {
         let path = self.relative(&entry.path())?;
-        if is_hidden(&path) && grammar::detect(&path, &[], &[]).is_none() {
+        let is_read = || {
+            grammar::detect(&path, &[], &[]).is_some()
+                || grammar::build_files().any(|file| path.file_name() == file)
+        };
+        if is_hidden(&path) && !is_read() {
             return None;
         }
         let skipped = if kind.is_file() {

@@ -117,7 +117,17 @@ impl Tree {
 
     fn manifest(&mut self) -> String {
         let number = self.random.below(3);
-        let (path, text) = match self.random.below(6) {
+        let (path, text) = match self.random.below(8) {
+            6 => (
+                "compile_commands.json",
+                format!(
+                    "[{{\"directory\": \"/r\", \"file\": \"app/one.c\", \"command\": \"cc -I{} \
+                     -D{} app/one.c\"}}]",
+                    ["app", "lib", "src"][number],
+                    ["ONE", "TWO", "ONE=0"][number]
+                ),
+            ),
+            7 => (".config", format!("CONFIG_{}=y\n", ["ONE", "TWO", "THREE"][number])),
             0 => (
                 "package.json",
                 format!("{{\"name\": \"root{number}\", \"main\": \"./app/one.js\"}}"),

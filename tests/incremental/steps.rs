@@ -9,7 +9,7 @@ use super::{Repository, difference};
 
 /// What is changed, the files before and those that are other ones after it. A file without a text
 /// is removed.
-const STEPS: [(&str, &str, &str); 23] = [
+const STEPS: [(&str, &str, &str); 27] = [
     (
         "a function is called once more from another file",
         "//- lib.py\ndef lonely():\n    pass\n\ndef other():\n    pass\n//- user.py\n\
@@ -129,6 +129,41 @@ const STEPS: [(&str, &str, &str); 23] = [
          export function f() {}\n//- two/f.ts\nexport function f() {}\n//- user.ts\n\
          import { f } from '@/f';\nf();\n",
         "//- conf/base.json\n{\"compilerOptions\": {\"paths\": {\"@/*\": [\"../two/*\"]}}}\n",
+    ),
+    (
+        "a symbol of the configuration is on",
+        "//- .gitignore\n.*\n//- .config\n# CONFIG_NET is not set\n//- net.h\n#ifdef CONFIG_NET\n\
+         int send(int x);\n#else\nstatic inline int send(int x) { return 0; }\n#endif\n//- net.c\n\
+         #include \"net.h\"\nint send(int x) { return x; }\n//- use.c\n#include \"net.h\"\n\
+         int use(void) { return send(1); }\n",
+        "//- .config\nCONFIG_NET=y\n",
+    ),
+    (
+        "a build has other include directories",
+        "//- .gitignore\nbuild\n//- build/compile_commands.json\n[{\"directory\": \"/r/build\", \
+         \"file\": \"../use.c\", \"command\": \"cc -I../one ../use.c\"}]\n//- one/port.h\n\
+         static int port(void) { return 1; }\n//- two/port.h\n\
+         static int port(void) { return 2; }\n//- use.c\n#include <port.h>\n\
+         int use(void) { return port(); }\n",
+        "//- build/compile_commands.json\n[{\"directory\": \"/r/build\", \"file\": \"../use.c\", \
+         \"command\": \"cc -I../two ../use.c\"}]\n",
+    ),
+    (
+        "a build writes its commands for the first time",
+        "//- .gitignore\nbuild\n//- one/port.h\nstatic int port(void) { return 1; }\n\
+         //- two/port.h\nstatic int port(void) { return 2; }\n//- use.c\n#include <port.h>\n\
+         int use(void) { return port(); }\n",
+        "//- build/compile_commands.json\n[{\"directory\": \"/r/build\", \"file\": \"../use.c\", \
+         \"arguments\": [\"cc\", \"-I\", \"../two\", \"../use.c\"]}]\n",
+    ),
+    (
+        "the place of a build is known by a file that comes",
+        "//- compile_commands.json\n[{\"directory\": \"/r\", \"file\": \"src/new.c\", \
+         \"command\": \"cc -Itwo src/new.c\"}]\n//- one/port.h\n\
+         static int port(void) { return 1; }\n//- two/port.h\n\
+         static int port(void) { return 2; }\n//- one/other.h\n#include <port.h>\n\
+         static int other(void) { return port(); }\n",
+        "//- src/new.c\n#include <port.h>\nint use(void) { return port(); }\n",
     ),
     (
         "a variable holds a function no longer",

@@ -1,6 +1,7 @@
-//! Textual includes: a quoted path is searched next to the including file, then by path suffix. A
-//! path in brackets is found only in include search directories, or around the including file where
-//! no other file has its name.
+//! Textual includes: a quoted path is searched next to the including file, then in the include
+//! directories that the build names, then by path suffix. A path in brackets is otherwise found
+//! only in include search directories, or around the including file where no other file has its
+//! name.
 
 use super::normal;
 use crate::units::import_target::{ImportTarget, Module};
@@ -54,6 +55,12 @@ fn written(
     let folder = program.path(from).directory();
     let adjacent = normal(folder, module).and_then(|path| program.whole().modules.file_at(&path));
     if let (false, Some(found)) = (is_system, adjacent) {
+        return Some(ImportTarget::module(Module::File(found)));
+    }
+    let modules = &program.whole().modules;
+    let named =
+        modules.builds.included(program.path(from).as_str(), module, |path| modules.file_at(path));
+    if let Some(found) = named {
         return Some(ImportTarget::module(Module::File(found)));
     }
     let name = module.rsplit('/').next()?;

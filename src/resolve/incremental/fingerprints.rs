@@ -19,6 +19,7 @@ pub(super) struct Answers {
     packages: FxHashMap<u64, (u64, String)>,
     nesting: u64,
     alternatives: u64,
+    builds: u64,
 }
 
 fn number(value: impl Hash) -> u64 {
@@ -52,6 +53,7 @@ impl Answers {
             packages: tables.modules.packages.iter().map(package).collect(),
             nesting: tables.linkage.nesting(&|file| tables.key(file)),
             alternatives: tables.modules.alternatives.number(),
+            builds: tables.modules.builds.number(),
         }
     }
 
@@ -87,6 +89,9 @@ impl Answers {
         }
         if self.alternatives != now.alternatives {
             altered.question(Question::ALTERNATIVES);
+        }
+        if self.builds != now.builds {
+            altered.question(Question::BUILDS);
         }
     }
 }

@@ -135,7 +135,7 @@ impl Tables {
                 &replaced,
                 &gone,
                 listing.as_ref(),
-                project_files.is_some(),
+                project_files.as_deref(),
                 asked,
             );
             self.update_all(listing, replaced, gone, project_files, placement, &mut altered);

@@ -18,7 +18,7 @@ pub(crate) fn compiled_with(db: &Db, file: FileId, at: u32, symbols: Symbols) ->
     if symbols.len() < 2 {
         return symbols;
     }
-    let symbols = in_one_program(db, file, symbols);
+    let symbols = compiled(db, file, at, in_one_program(db, file, symbols));
     let here = conditions_at(db, file, at);
     if here.is_empty()
         || symbols.iter().all(|symbol| db.program.known(symbol.file).facts.conditions.is_empty())
@@ -41,6 +41,31 @@ pub(crate) fn compiled_with(db: &Db, file: FileId, at: u32, symbols: Symbols) ->
     if left.is_empty() { symbols } else { left }
 }
 
+/// Returns the symbols of one name whose conditions may hold in the build; all if there are none,
+/// or if the position is not compiled itself.
+fn compiled(db: &Db, file: FileId, at: u32, symbols: Symbols) -> Symbols {
+    let is_known = |system| system == ModuleSystem::Includes;
+    if symbols.len() < 2
+        || !is_known(db.program.known(file).language.manifest.modules.system)
+        || is_off(db, file, at)
+    {
+        return symbols;
+    }
+    let is_on = |symbol: &SymbolRef| {
+        !is_off(db, symbol.file, db.program.symbol(*symbol).extent.end_byte.saturating_sub(1))
+    };
+    let left: Symbols = symbols.iter().copied().filter(is_on).collect();
+    if left.is_empty() { symbols } else { left }
+}
+
+/// True if a condition around a position does not hold in the build.
+fn is_off(db: &Db, file: FileId, at: u32) -> bool {
+    let unit = db.program.known(file);
+    around(&unit.facts.conditions, at).any(|condition| {
+        db.program.holds(file, unit.text(condition.tested)) == Some(!condition.holds)
+    })
+}
+
 /// Returns the symbols of one name in files that may be in one program with a file; all if
 /// there are none.
 pub(crate) fn in_one_program(db: &Db, file: FileId, symbols: Symbols) -> Symbols {
@@ -50,6 +75,7 @@ pub(crate) fn in_one_program(db: &Db, file: FileId, symbols: Symbols) -> Symbols
     let from = db.program.path(file).as_str();
     let is_possible = |symbol: &SymbolRef| {
         !db.program.exclude_each_other(file, symbol.file)
+            && !db.program.is_left_out(file, symbol.file)
             && placement::links_to(from, db.program.path(symbol.file).as_str())
     };
     let left: Symbols = symbols.iter().copied().filter(is_possible).collect();
@@ -94,8 +120,15 @@ pub(super) fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {
 
 fn conditions_at(db: &Db, file: FileId, at: u32) -> Vec<Held> {
     let unit = db.program.known(file);
-    let holds_at = |condition: &&Condition| condition.start <= at && at < condition.end;
-    let around =
-        unit.facts.conditions.iter().take_while(|condition| condition.start <= at).filter(holds_at);
-    around.map(|condition| (unit.name(condition.tested), condition.holds)).collect()
+    around(&unit.facts.conditions, at)
+        .map(|condition| (unit.name(condition.tested), condition.holds))
+        .collect()
+}
+
+/// Returns the conditions around a position.
+fn around(conditions: &[Condition], at: u32) -> impl Iterator<Item = &Condition> {
+    conditions
+        .iter()
+        .take_while(move |condition| condition.start <= at)
+        .filter(move |condition| at < condition.end)
 }

@@ -2,8 +2,9 @@
 
 use crate::Symbols;
 use crate::db::Db;
-use crate::imports::{SEARCHED, search_directory};
+use crate::imports::{self, SEARCHED, search_directory};
 use cograph_model::RepoPath;
+use cograph_model::facts::ImportKind;
 use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 
@@ -67,9 +68,15 @@ pub(crate) fn leaves_program(from: &str, definition: &str) -> bool {
 }
 
 /// Returns visible symbols with their variants: an include that matches several files resolves
-/// to one of them (`asm/io.h` of one of many machines), and the compiled one is unknown.
+/// to one of them (`asm/io.h` of one of many machines), and the compiled one is unknown, unless
+/// the build names its include directories.
 pub(crate) fn with_variants(db: &Db, file: FileId, mut found: Symbols, all: &Symbols) -> Symbols {
     if all.len() < 2 || found.is_empty() || found.len() == all.len() {
+        return found;
+    }
+    if db.program.has_include_directories(file)
+        || found.iter().all(|seen| is_included_by_place(db, file, seen.file))
+    {
         return found;
     }
     let path = |file: FileId| db.program.path(file).as_str();
@@ -97,6 +104,17 @@ pub(crate) fn with_variants(db: &Db, file: FileId, mut found: Symbols, all: &Sym
     found.extend(others.into_iter().filter(fits));
     found.sort_unstable();
     found
+}
+
+/// True if a quoted include of a file leads from its directory to another file: no include
+/// directory decides which one is meant.
+fn is_included_by_place(db: &Db, file: FileId, other: FileId) -> bool {
+    let (folder, path) = (db.program.path(file).directory(), db.program.path(other).as_str());
+    db.program.known(file).facts.imports.iter().any(|import| {
+        import.kind == ImportKind::Include
+            && import.level == 0
+            && imports::normal(folder, &import.module).is_some_and(|found| found == path)
+    })
 }
 
 /// True if two files correspond in two parallel directories (`arch/arm/asm/io.h` and

@@ -81,6 +81,9 @@ impl Question {
     /// Directories that are alternatives of each other.
     pub(crate) const ALTERNATIVES: Self = Self(0x1d3f_90b7_5ac2_44e1);
 
+    /// What builds say.
+    pub(crate) const BUILDS: Self = Self(0x5e1c_77a0_93d4_0b2f);
+
     /// Members of a namespace with a name.
     pub(crate) fn space(space: Space, name: &str) -> Self {
         Self::of(space.0, name)

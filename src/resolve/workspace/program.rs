@@ -313,6 +313,25 @@ impl<'a> Program<'a> {
         alternatives.exclude_each_other(self.path(one).as_str(), self.path(other).as_str())
     }
 
+    /// True if the build of `from` does not compile the file of a definition.
+    pub(crate) fn is_left_out(&self, from: FileId, definition: FileId) -> bool {
+        self.ask(Question::BUILDS);
+        let builds = &self.tables.modules.builds;
+        builds.leaves_out(self.path(from).as_str(), self.path(definition).as_str())
+    }
+
+    /// True if the build says which include directories a file is compiled with.
+    pub(crate) fn has_include_directories(&self, file: FileId) -> bool {
+        self.ask(Question::BUILDS);
+        self.tables.modules.builds.has_directories(self.path(file).as_str())
+    }
+
+    /// Returns whether a condition in a file holds, if the build decides it.
+    pub(crate) fn holds(&self, file: FileId, condition: &str) -> Option<bool> {
+        self.ask(Question::BUILDS);
+        self.tables.modules.builds.holds(self.path(file).as_str(), condition)
+    }
+
     /// True if a module can have child modules in directories.
     pub(crate) fn has_folder(&self, module: Module) -> bool {
         self.tables.modules.has_folder(self.tables, module)

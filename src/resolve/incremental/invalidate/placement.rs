@@ -1,11 +1,12 @@
 //! Effects of added, removed and moved files on module systems.
 
 use super::{Listing, Replaced, VisibleChange, language_by_name};
+use crate::ProjectFile;
 use crate::units::footprint::{Altered, Asked, Question};
 use crate::units::import_target::family;
 use crate::workspace::postings::Own;
 use crate::workspace::tables::Tables;
-use cograph_grammar::{Language, ModuleSystem};
+use cograph_grammar::{self as grammar, Language, ModuleSystem};
 use cograph_model::graph::FileId;
 use rustc_hash::FxHashSet;
 
@@ -18,6 +19,8 @@ pub(super) struct Placement {
     /// Families with added, removed or moved files; true if a crate tree differs.
     families: FxHashSet<&'static str>,
     has_other_crates: bool,
+    /// True if a build may be about other files.
+    has_other_builds: bool,
     /// Keys of files with a visible change, and of those that include an added or removed name.
     pub(super) files: FxHashSet<u32>,
     pub(super) questions: Vec<Question>,
@@ -29,7 +32,7 @@ impl Placement {
         replaced: &[Replaced],
         gone: &[(FileId, Vec<Own>)],
         listing: Option<&Listing>,
-        has_project_files: bool,
+        project_files: Option<&[ProjectFile]>,
         asked: &[&Asked],
     ) -> Self {
         let others = || replaced.iter().filter(|file| file.seen == VisibleChange::Anything);
@@ -37,11 +40,16 @@ impl Placement {
             |language: &Language| language.manifest.modules.system == ModuleSystem::CrateTree;
         let mut placement = Self {
             is_other: listing.is_some()
-                || has_project_files
+                || project_files.is_some()
                 || replaced.iter().any(Replaced::is_moved),
-            is_everywhere: has_project_files,
+            is_everywhere: project_files.is_some(),
             families: FxHashSet::default(),
             has_other_crates: others().flat_map(Replaced::languages).any(is_crate),
+            has_other_builds: project_files.is_some_and(|now| {
+                now.iter()
+                    .chain(tables.project_files())
+                    .any(|file| grammar::build_files().any(|name| file.path.file_name() == name))
+            }),
             files: others().map(|file| file.key).collect(),
             questions: Vec::new(),
         };
@@ -69,6 +77,7 @@ impl Placement {
             included.question(Question::included(name));
             placement.families.extend(language.map(family));
             placement.has_other_crates |= language.is_some_and(is_crate);
+            placement.has_other_builds |= tables.modules.builds.names(name);
         }
         placement.is_other |= placement.has_other_crates;
         let key = |place: usize| {
@@ -83,8 +92,8 @@ impl Placement {
     pub(super) fn invalidates(&self, tables: &Tables, file: FileId) -> bool {
         let Some(language) = tables.language(file) else { return false };
         let by_system = match language.manifest.modules.system {
-            ModuleSystem::Includes => false,
             ModuleSystem::CrateTree => self.has_other_crates || self.is_everywhere,
+            ModuleSystem::Includes => self.has_other_builds,
             _ => self.is_everywhere,
         };
         let is_pasted = language.manifest.modules.system == ModuleSystem::Includes;

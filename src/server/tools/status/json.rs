@@ -24,6 +24,7 @@ pub(super) fn status(result: &StatusResult) -> Value {
         "files": result.files,
         "languages": list(&result.languages, language),
         "manifest_errors": result.manifest_errors,
+        "builds": list(&result.builds, path),
         "skipped": skipped,
         "problems": list(&result.problems, |(file, problem)| json!({
             "path": path(file), "kind": problem.kind.word(), "first_line": problem.first_line,

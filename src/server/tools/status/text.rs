@@ -38,6 +38,10 @@ impl Answer for StatusAnswer {
         let errors =
             result.manifest_errors.iter().map(|error| format!("  {}", SafeLine::new(error, 400)));
         page.section("languages left out, because their manifests do not fit:", errors);
+        page.section(
+            "conditions and include directories as built:",
+            result.builds.iter().map(|file| format!("  {}", path(file))),
+        );
         let total: u64 = result.skipped.iter().map(|skipped| skipped.files).sum();
         if total > 0 {
             page.section(
