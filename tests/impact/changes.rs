@@ -192,3 +192,32 @@ fn files_that_change_in_the_same_commits_are_evidence() {
     let tests = repository.tests(&["impact"]);
     assert!(tests.contains(&"test_far changed together".to_owned()), "{tests:?}");
 }
+
+#[test]
+fn each_test_file_that_reaches_the_change_has_a_test_in_the_answer() {
+    let repository = GitRepository::new();
+    let mut chain = "def step_0(a):\n    return a\n".to_owned();
+    for number in 1..=10 {
+        let before = number - 1;
+        chain += &format!("\n\ndef step_{number}(a):\n    return step_{before}(a)\n");
+    }
+    repository.write("shop/chain.py", &chain);
+    let case =
+        |name: &str, called: &str| format!("\n\ndef test_{name}():\n    assert {called}(1) == 1\n");
+    let import = "from shop import chain\n";
+    let near = case("one", "chain.step_0") + &case("two", "chain.step_0");
+    repository.write("tests/test_near.py", &(import.to_owned() + &near));
+    let far: String = ["a", "b", "c"].map(|name| case(name, "distant")).concat();
+    repository.write("shop/front.py", "from shop.chain import step_10 as distant\n");
+    let import = "from shop.front import distant\n";
+    repository.write("tests/test_far.py", &(import.to_owned() + &far));
+    repository.write("tests/test_other.py", "def test_nothing():\n    assert True\n");
+    repository.commit("one");
+    repository.write("shop/chain.py", &chain.replace("return a\n", "return a + 0\n"));
+    let answer = repository.json(&["impact"]);
+    let tests = answer["tests"].as_array().expect("a list");
+    let count = |path: &str| tests.iter().filter(|test| test["path"] == path).count();
+    let counts = ["near", "far", "other"].map(|name| count(&format!("tests/test_{name}.py")));
+    assert_eq!(counts, [2, 1, 0], "{tests:?}");
+    assert_eq!(tests[2]["path"], "tests/test_far.py", "the nearest come first: {tests:?}");
+}

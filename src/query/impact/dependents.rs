@@ -12,7 +12,7 @@ use cograph_store::{FileKey, NameKey, SiteRow, SymbolKey, SymbolRow};
 /// Maximum number of symbols that are followed.
 pub const MAX_SYMBOLS: usize = 20_000;
 /// Maximum distance.
-pub const MAX_DISTANCE: u32 = 8;
+pub const MAX_DISTANCE: u32 = 12;
 /// Maximum number of sites of one symbol that are followed.
 const MAX_SITES: usize = 5_000;
 /// Maximum number of possible uses that are kept.

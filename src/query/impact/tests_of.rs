@@ -73,7 +73,17 @@ pub(super) fn ranked(
     });
     let least = ranked.first().map_or(0.0, |(best, ..)| least(*best));
     let (mut tests, found) = (Vec::new(), ranked.len());
-    ranked.retain(|(score, ..)| *score >= least);
+    // Runners select files: each one that reaches the change has at least its best test in the
+    // answer, however far the change is.
+    let mut files_in = FxHashSet::default();
+    ranked.retain(|(score, _, key, evidence, _)| {
+        let file = row(lookup, *key).file;
+        let is_in = *score >= least || evidence.distance > 0 && !files_in.contains(&file);
+        if is_in {
+            files_in.insert(file);
+        }
+        is_in
+    });
     let weaker = (found - ranked.len()) as u64;
     for (score, class, key, evidence, start) in ranked {
         tests.push(AffectedTest {
