@@ -221,3 +221,22 @@ fn each_test_file_that_reaches_the_change_has_a_test_in_the_answer() {
     assert_eq!(counts, [2, 1, 0], "{tests:?}");
     assert_eq!(tests[2]["path"], "tests/test_far.py", "the nearest come first: {tests:?}");
 }
+
+#[test]
+fn where_no_reference_leads_to_a_test_the_nearest_importers_are_named() {
+    let repository = GitRepository::new();
+    repository.write("package.json", r#"{"name": "app", "main": "index.js"}"#);
+    repository.write("index.js", "module.exports = require('./lib/app');\n");
+    repository.write("lib/app.js", "module.exports = require('./router');\n");
+    let router = "var proto = module.exports = {};\nproto.handle = function () { return 1; };\n";
+    repository.write("lib/router.js", router);
+    let test = "var app = require('..');\ndescribe('app', function () {\n  \
+                it('answers', function () { app['han' + 'dle'](); });\n});\n";
+    repository.write("test/app.js", test);
+    repository.commit("one");
+    repository.write("lib/router.js", &router.replace("return 1", "return 2"));
+    let answer = repository.json(&["impact"]);
+    let tests = answer["tests"].as_array().expect("a list");
+    assert_eq!((tests.len(), &tests[0]["class"]), (1, &"imports".into()), "{tests:?}");
+    assert_eq!(tests[0]["evidence"]["imports"], 3);
+}

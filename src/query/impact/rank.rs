@@ -14,7 +14,8 @@ pub struct Evidence {
     pub distance: u32,
     /// True if all of them are calls.
     pub by_calls: bool,
-    /// Number of imports from its file to a changed one, if at most two; 0 otherwise.
+    /// Number of imports from its file to a changed one: at most two, or more if nothing nearer
+    /// leads to a test; 0 otherwise.
     pub imports: u32,
     /// Likeness of the names of its file and of a changed one.
     pub alike: f32,
@@ -124,7 +125,7 @@ impl Evidence {
         flag(self.changed, w.changed)
             + reached * if self.by_calls { 1.0 } else { w.uses }
             + flag(self.imports == 1, w.imports)
-            + flag(self.imports == 2, w.imports_second)
+            + flag(self.imports > 1, w.imports_second)
             + w.alike * self.alike
             + w.together * self.together
             + w.lines * self.lines
@@ -139,7 +140,7 @@ impl Evidence {
             (self.changed, TestClass::Changed),
             (self.distance > 0 && self.by_calls, TestClass::Calls),
             (self.distance > 0, TestClass::Uses),
-            (self.imports == 1, TestClass::Imports),
+            (self.imports == 1 || self.imports > 2, TestClass::Imports),
             (self.together >= TOGETHER, TestClass::Together),
             (self.alike >= ALIKE, TestClass::Alike),
             (self.possible, TestClass::Possible),

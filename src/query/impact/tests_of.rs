@@ -1,5 +1,7 @@
 //! Tests of a change: evidence about each case, in order of its weight.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::cases::{TestFile, TestFiles, has_parameter};
@@ -19,6 +21,8 @@ const MAX_FILES: usize = 20_000;
 const MAX_READ: usize = 400;
 /// Maximum number of fixtures that are followed.
 const MAX_FIXTURES: usize = 200;
+/// Maximum number of imports from a test to the change.
+const MAX_IMPORTS: u32 = 8;
 /// Maximum length of a chain of reasons.
 const MAX_CHAIN: usize = 8;
 
@@ -244,22 +248,7 @@ fn from_files(
     files: &mut TestFiles,
     found: &mut CaseEvidence,
 ) -> Result<u64, QueryError> {
-    let mut importers: FxHashMap<FileKey, u32> = FxHashMap::default();
-    for &changed in &seeds.files {
-        for import in lookup.snapshot.imports_to(changed)? {
-            importers.insert(import.file, 1);
-        }
-    }
-    let mut first: Vec<FileKey> = importers.keys().copied().collect();
-    first.sort_unstable();
-    for importer in first {
-        if lookup.place(importer)?.test {
-            continue;
-        }
-        for import in lookup.snapshot.imports_to(importer)? {
-            importers.entry(import.file).or_insert(2);
-        }
-    }
+    let importers = importers(lookup, seeds, !found.cases.is_empty())?;
     let mut changed: Vec<_> = seeds.gone.iter().map(|path| (path.clone(), None)).collect();
     for &file in &seeds.files {
         let place = lookup.place(file)?;
@@ -293,6 +282,40 @@ fn from_files(
         }
     }
     Ok(all.len() as u64)
+}
+
+/// Files that import a changed one, with the number of imports: two at most if other tests are
+/// known, otherwise as many as lead to the nearest file of tests.
+fn importers(
+    lookup: &Lookup<'_>,
+    seeds: &Seeds,
+    has_tests: bool,
+) -> Result<FxHashMap<FileKey, u32>, QueryError> {
+    let mut found: FxHashMap<FileKey, u32> = FxHashMap::default();
+    let mut last: Vec<FileKey> = seeds.files.iter().copied().collect();
+    let mut is_tested = has_tests;
+    for distance in 1..=MAX_IMPORTS {
+        if distance > 2 && is_tested {
+            break;
+        }
+        let mut next = Vec::new();
+        for importer in std::mem::take(&mut last) {
+            lookup.check()?;
+            if distance > 1 && lookup.place(importer)?.test {
+                continue;
+            }
+            for import in lookup.snapshot.imports_to(importer)? {
+                if let Entry::Vacant(entry) = found.entry(import.file) {
+                    entry.insert(distance);
+                    is_tested |= lookup.place(import.file)?.test;
+                    next.push(import.file);
+                }
+            }
+        }
+        next.sort_unstable();
+        last = next;
+    }
+    Ok(found)
 }
 
 /// Cases with a use that may be one of a changed symbol.
