@@ -25,7 +25,9 @@ MAKERS = {
     "cpp": Maker([sys.executable, "clang.py"], ()),
     "go": Maker(["go", "run", "go.go"], ()),
     "java": Maker(["java", "Java.java"], ()),
+    "php": Maker([sys.executable, "php.py"], ("intelephense",)),
     "python": Maker([sys.executable, "python.py"], ("pyright",)),
+    "rust": Maker([sys.executable, "rust.py"], ()),
     "typescript": Maker(["node", "typescript.js"], ("typescript@5.9",)),
 }
 
