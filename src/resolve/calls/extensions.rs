@@ -7,6 +7,7 @@ use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty, instance_of};
 use crate::members::type_flow;
 use crate::units::bounds::MAX_CANDIDATES;
+use crate::types::lists;
 use crate::units::import_target::{ImportTarget, Module, family};
 use crate::{Name, Symbols};
 use cograph_grammar::ModifierMeaning;
@@ -20,19 +21,19 @@ pub(crate) struct Extensions {
     pub(crate) are_certain: bool,
 }
 
-/// Returns the extensions that a call of a member with this number of arguments means instead of
-/// the member found.
+/// Returns the extensions that a call of a member with these arguments means instead of the member
+/// found.
 pub(crate) fn called(
     db: &Db,
     file: FileId,
     of: &Ty,
     name: Name,
     found: &Member,
-    count: u16,
+    args: Run,
 ) -> Option<Extensions> {
     if !has_extensions(db, file)
         || matches!(of, Ty::Unknown | Ty::Type(..) | Ty::Module(_) | Ty::BuiltinType(..))
-        || !gives_way(db, file, of, name, found, count)
+        || !gives_way(db, file, of, name, found, args)
     {
         return None;
     }
