@@ -5,7 +5,7 @@
 
 ROOT has a Cargo.toml whose packages are there already (`cargo fetch`); all features are on. Every name that is highlighted and no
 declaration is asked for its definition and its declaration: a call of a trait's method leads to the method of the implementation where the
-type is known, and to that of the trait, either of which is right. Rows are those of typescript.js. Code under a condition that does not hold
+type is known, and to that of the trait, either of which is right; so does `Self::Item` in an implementation. Rows are those of typescript.js. Code under a condition that does not hold
 has none: its lines are rows {path, inactive: [line, ..]}. Names in bodies of macros and in documentation have no row; what a macro defines
 without a token of its own is not decided. Kinds: call, construct, type, macro, decorator, import, inherit (the trait of an implementation,
 the base of a trait), key (a field of a literal or pattern), write, read, namespace.
@@ -56,10 +56,20 @@ class Text:
         self.starts = [0]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line) + 1)
+        self.associated = list(associated(self.code))
         self.imports = [found.span() for found in IMPORT.finditer(self.code)]
         self.bases = set()
         for found in INHERIT.finditer(self.code):
             self.bases.update(found.start() + at for at in bases(found[0]))
+
+    def given(self, line, column, name):
+        """The line of the type that the implementation around a place gives to `Self::name`, if it gives one."""
+        start = self.starts[line] + column
+        if re.search(rb"\bSelf\s*::$", self.code[max(0, start - 40):start].rstrip()):
+            for one, end, types in self.associated:
+                if one <= start < end and name in types:
+                    return self.code.count(b"\n", 0, types[name]) + 1
+        return None
 
     def at(self, line, column):
         """The name that stands at a place."""
@@ -68,6 +78,7 @@ class Text:
     def kind(self, line, column, length, type_):
         start = self.starts[line] + column
         before, behind = self.code[max(0, start - 400):start].rstrip(), self.code[start + length:start + length + 400]
+        behind_path = re.sub(rb"(?:\w+\s*(?:<[^<>]*>)?\s*::\s*)+$", b"", before).rstrip()
         used = TYPES[type_]
         if used in ("namespace", "macro", "decorator"):
             return used
@@ -81,13 +92,26 @@ class Text:
                 return "key"
         if used == "read" and type_ != "enumMember" and ASSIGNED.match(behind):
             return "write"
-        if type_ in ("function", "method"):
+        if type_ in ("function", "method", "variable", "parameter"):
             return "call" if re.match(GENERICS + rb"\(", behind) else "read"
         if type_ in ("struct", "union", "enumMember", "typeAlias"):
-            is_block = re.search(rb"(?:\b(?:impl|for|struct|enum|union|dyn|where|as)|->|\+|&)$|\b(?:impl|if|while|match|for)\b[^{};]*$", before)
+            is_block = re.search(rb"(?:\b(?:impl|for|struct|enum|union|dyn|where|as)|->|\+|&)$|\b(?:impl|if|while|match|for)\b[^{};]*$", behind_path)
             if re.match(GENERICS + rb"\(", behind) or re.match(rb"\s*\{", behind) and (type_ == "enumMember" or not is_block):
                 return "construct"
         return used
+
+
+def associated(code):
+    """(start, end, {name: place}) of each implementation, of the types that it gives to names of its trait."""
+    for found in re.finditer(rb"^[ \t]*(?:unsafe\s+)?impl\b[^{;]*\{", code, re.M):
+        depth = end = 0
+        for brace in re.finditer(rb"[{}]", code[found.end() - 1:]):
+            depth += 1 if brace[0] == b"{" else -1
+            if depth == 0:
+                end = found.end() + brace.end()
+                break
+        body = code[found.end():end]
+        yield found.start(), end, {name[1].decode(): found.end() + name.start(1) for name in re.finditer(rb"\btype\s+(\w+)[^;=]*=", body)}
 
 
 def bases(text):
@@ -172,6 +196,8 @@ def main():
                 is_macro = re.match(rb"\w+\s*!|#\[", texts[below].lines[line][column:]) if not whole else None
                 decided = decided and not is_macro
                 targets.add((below, 0 if whole else line + 1, name))
+            if given := text.given(row["line"] - 1, row["col"], row["name"]):
+                targets.add((path, given, row["name"]))
             if decided:
                 row["targets"] = sorted(targets)
                 row.update({"local": True} if local else {}, **({"outside": True} if outside else {}))
