@@ -27,6 +27,7 @@ MAKERS = {
     "csharp": Maker([sys.executable, "csharp.py"], ("@autorest/csharp@3.0.0-beta.20220628.2",)),
     "go": Maker(["go", "run", "go.go"], ()),
     "java": Maker(["java", "Java.java"], ()),
+    "kotlin": Maker([sys.executable, "kotlin.py"], ("kotlin-compiler",)),
     "php": Maker([sys.executable, "php.py"], ("intelephense",)),
     "python": Maker([sys.executable, "python.py"], ("pyright",)),
     "rust": Maker([sys.executable, "rust.py"], ()),
