@@ -11,6 +11,7 @@ import datetime
 import json
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -23,9 +24,13 @@ Maker = collections.namedtuple("Maker", "command packages")
 MAKERS = {
     "c": Maker([sys.executable, "clang.py"], ()),
     "cpp": Maker([sys.executable, "clang.py"], ()),
+    "csharp": Maker([sys.executable, "csharp.py"], ("@autorest/csharp@3.0.0-beta.20220628.2",)),
     "go": Maker(["go", "run", "go.go"], ()),
     "java": Maker(["java", "Java.java"], ()),
+    "kotlin": Maker([sys.executable, "kotlin.py"], ("kotlin-compiler",)),
+    "php": Maker([sys.executable, "php.py"], ("intelephense",)),
     "python": Maker([sys.executable, "python.py"], ("pyright",)),
+    "rust": Maker([sys.executable, "rust.py"], ()),
     "typescript": Maker(["node", "typescript.js"], ("typescript@5.9",)),
 }
 
@@ -210,7 +215,7 @@ def make(language, directory, place, truth):
     """Writes the truth of a project to a file."""
     *runner, maker = MAKERS[language].command
     modules = os.path.join(place, "npm", "node_modules")
-    missing = [name for name in MAKERS[language].packages if not os.path.isdir(os.path.join(modules, name.split("@")[0]))]
+    missing = [name for name in MAKERS[language].packages if not os.path.isdir(os.path.join(modules, re.sub("(?<=.)@.*", "", name)))]
     if missing:
         subprocess.run(["npm", "install", "--silent", "--no-fund", "--prefix", os.path.dirname(modules), *missing], check=True)
     with open(truth, "w") as file:

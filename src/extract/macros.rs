@@ -37,6 +37,8 @@ struct Tokens<'t> {
     list_kind: u16,
     words: &'static TokenWords,
     suffix: &'static str,
+    /// Type before the list, which its labels are fields of.
+    of: ExprId,
 }
 
 impl<'t> Tokens<'t> {
@@ -46,6 +48,12 @@ impl<'t> Tokens<'t> {
 
     fn is_list(&self, position: usize) -> bool {
         self.items.get(position).is_some_and(|token| token.kind_id() == self.list_kind)
+    }
+
+    /// True if the name at `position` is the key of a list of fields.
+    fn is_key(&self, position: usize) -> bool {
+        let is_first = position == 1 || self.word(position - 1) == self.words.separator;
+        self.of.is_some() && position > 0 && is_first
     }
 
     fn joins(&self, position: usize) -> bool {
@@ -181,8 +189,20 @@ fn token_list<'t>(
     words: &'static TokenWords,
     suffix: &'static str,
 ) -> Vec<ExprId> {
+    token_list_of(walk, list, list_kind, words, suffix, ExprId::NONE)
+}
+
+/// Reads a list of tokens behind the expression `of`.
+fn token_list_of<'t>(
+    walk: &mut Walk<'t>,
+    list: Node<'t>,
+    list_kind: u16,
+    words: &'static TokenWords,
+    suffix: &'static str,
+    of: ExprId,
+) -> Vec<ExprId> {
     let items = children::children(&walk.input, list);
-    let tokens = Tokens { items, list_kind, words, suffix };
+    let tokens = Tokens { items, list_kind, words, suffix, of };
     let mut values = Vec::new();
     let mut reading = Reading::NOTHING;
     let mut position = 0;
@@ -209,7 +229,12 @@ fn token<'t>(
         return position + 1;
     }
     if tokens.is_list(position) {
-        let inner = token_list(walk, token, tokens.list_kind, words, tokens.suffix);
+        let is_named = matches!(
+            reading.value.get().map(|_| walk.facts.get(reading.value)),
+            Some(Expr::Name(..) | Expr::Member(..) | Expr::SelfType(_))
+        );
+        let of = if is_named && reading.callee.is_none() { reading.value } else { ExprId::NONE };
+        let inner = token_list_of(walk, token, tokens.list_kind, words, tokens.suffix, of);
         let args = walk.facts.list(&inner);
         reading.value = match reading.callee.take() {
             Some((name_node, name)) => {
@@ -314,6 +339,12 @@ fn name_token<'t>(
     }
     let is_member = reading.joined && reading.value.is_some();
     if !is_member && tokens.words.labels.iter().any(|label| label == tokens.word(next)) {
+        if tokens.is_key(position) {
+            let name = names::name_of(walk, token);
+            let made = walk.facts.of(tokens.of, Expr::OfType);
+            let field = walk.facts.of(made, |made| Expr::Member(made, name));
+            walk.site(Usage::Site(SiteKind::Write), token, name, field);
+        }
         *reading = Reading::NOTHING;
         return next;
     }

@@ -16,7 +16,7 @@ import shutil
 import sys
 import urllib.parse
 
-from language_server import Server
+from language_server import Server, tokens
 
 SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hh", ".hpp", ".hxx", ".inl", ".ipp")
 SKIPPED = {".git", ".cache", "node_modules"}
@@ -38,16 +38,6 @@ def sources(root):
         for name in sorted(files):
             if name.endswith(SOURCES):
                 yield os.path.relpath(os.path.join(folder, name), root)
-
-
-def tokens(data, legend):
-    """(line, column, length, type, modifiers) of each token; lines count from 0, columns are bytes."""
-    line = column = 0
-    for at in range(0, len(data), 5):
-        down, right, length, kind, modifiers = data[at:at + 5]
-        line, column = line + down, right + (0 if down else column)
-        names = {name for number, name in enumerate(legend["tokenModifiers"]) if modifiers >> number & 1}
-        yield line, column, length, legend["tokenTypes"][kind], names
 
 
 def kind_of(text, line, column, end, kind):

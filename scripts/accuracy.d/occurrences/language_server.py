@@ -1,21 +1,27 @@
 """A language server as a child process: what it is asked and told, and what it answers."""
 import json
 import os
+import queue
 import subprocess
 import sys
+import threading
 import urllib.parse
 
 
 class Server:
     """A server of one project, which may be asked many things at once."""
 
-    def __init__(self, command, root, settings=None, capabilities=None):
+    def __init__(self, command, root, settings=None, capabilities=None, options=None):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.root, self.last, self.settings = root, 0, settings or {}
-        self.progress = {}
+        self.progress, self.told = {}, {}
+        # A server that cannot write reads no more: its answers are taken while questions are still being put.
+        self.arrived = queue.Queue()
+        threading.Thread(target=self.take, daemon=True).start()
         folder = {"uri": self.uri(""), "name": "project"}
         asked = {"workspace": {"configuration": True, "workspaceFolders": True}, **(capabilities or {})}
-        self.answer = self.ask("initialize", {"processId": os.getpid(), "rootUri": self.uri(""), "workspaceFolders": [folder], "capabilities": asked})
+        self.answer = self.ask("initialize", {"processId": os.getpid(), "rootUri": self.uri(""), "workspaceFolders": [folder], "capabilities": asked,
+                                              "initializationOptions": options})
         self.tell("initialized", {})
 
     def uri(self, path):
@@ -34,14 +40,23 @@ class Server:
         self.send({"id": self.last, "method": method, "params": params})
         return self.last
 
+    def take(self):
+        """Takes what the server writes, until its end."""
+        while True:
+            length = 0
+            while (line := self.process.stdout.readline()) != b"\r\n":
+                if not line:
+                    self.arrived.put(None)
+                    return
+                if line.lower().startswith(b"content-length"):
+                    length = int(line.split(b":")[1])
+            self.arrived.put(json.loads(self.process.stdout.read(length)))
+
     def receive(self):
-        length = 0
-        while (line := self.process.stdout.readline()) != b"\r\n":
-            if not line:
-                sys.exit("the language server has ended")
-            if line.lower().startswith(b"content-length"):
-                length = int(line.split(b":")[1])
-        return json.loads(self.process.stdout.read(length))
+        message = self.arrived.get()
+        if message is None:
+            sys.exit("the language server has ended")
+        return message
 
     def next_answer(self):
         """The next answer; what the server asks or tells meanwhile is dealt with."""
@@ -52,6 +67,7 @@ class Server:
             self.heed(message)
 
     def heed(self, message):
+        self.told[message["method"]] = message.get("params")
         if message["method"] == "$/progress":
             self.progress[message["params"]["token"]] = message["params"]["value"]["kind"]
         if "id" in message:
@@ -61,7 +77,11 @@ class Server:
 
     def until_done(self, token):
         """Waits for the end of some work of the server."""
-        while self.progress.get(token) != "end":
+        self.until(lambda: self.progress.get(token) == "end")
+
+    def until(self, holds):
+        """Waits until something holds that the server tells."""
+        while not holds():
             message = self.receive()
             if "method" in message:
                 self.heed(message)
@@ -79,3 +99,13 @@ class Server:
     def ask(self, method, params):
         number = self.start(method, params)
         return self.answers([number])[number]
+
+
+def tokens(data, legend):
+    """(line, column, length, type, modifiers) of each semantic token; lines and columns count from 0."""
+    line = column = 0
+    for at in range(0, len(data), 5):
+        down, right, length, kind, modifiers = data[at:at + 5]
+        line, column = line + down, right + (0 if down else column)
+        names = {name for number, name in enumerate(legend["tokenModifiers"]) if modifiers >> number & 1}
+        yield line, column, length, legend["tokenTypes"][kind], names

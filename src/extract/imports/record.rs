@@ -2,6 +2,7 @@
 
 use crate::facts::builder::Builder;
 use crate::walk::Input;
+use crate::walk::children;
 use crate::walk::names;
 use crate::walk::rule_choice;
 use crate::walk::texts;
@@ -31,16 +32,24 @@ pub(super) fn record<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportI
     let (item, node) = (entry.item, entry.node);
     let id = enter(walk, entry);
     let name = if item.is_some() { item } else { last_segment(&walk.input, &mut walk.facts, id) };
-    // The name is the last segment of a path.
-    let name_node = match rule_choice::rule_at(&walk.input, node) {
-        Some(Rule::Member { name, .. }) => name.first(node).unwrap_or(node),
-        _ => node,
-    };
+    let name_node = last_of_name(walk, node, name);
     walk.site(Usage::Site(SiteKind::Import), name_node, name, ExprId::NONE);
     if let Some(site) = walk.facts.sites.last_mut() {
         site.import = id;
     }
     id
+}
+
+/// Returns the last segment of a path, where a name stands.
+fn last_of_name<'t>(walk: &Walk<'t>, node: Node<'t>, name: NameId) -> Node<'t> {
+    if let Some(Rule::Member { name, .. }) = rule_choice::rule_at(&walk.input, node) {
+        return name.first(node).unwrap_or(node);
+    }
+    let is_name = |last: &Node<'t>| {
+        last.end_byte() == node.end_byte()
+            && texts::text_of(&walk.input, *last) == walk.facts.text(name)
+    };
+    children::last_named_child(node).filter(is_name).unwrap_or(node)
 }
 
 /// Records an import without a reference.

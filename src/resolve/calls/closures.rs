@@ -42,7 +42,8 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
             let (callee, types) = generics::unapplied(db, file, callee);
             let mut given = Given::without_closures(db, file, args, argument);
             let count = overload::argument_count(args);
-            let extension = extensions::callee_ty(db, file, callee, count);
+            let extension =
+                extensions::callee_ty(db, file, callee, extensions::Given::Number(count));
             let known = extension
                 .unwrap_or_else(|| callee::callee_ty(db, file, callee, &given.types, args));
             if let Ty::Callable(symbols, receiver) = &known {

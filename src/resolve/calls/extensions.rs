@@ -6,11 +6,12 @@ use crate::calls::overload::Fit;
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty, instance_of};
 use crate::members::type_flow;
+use crate::types::lists;
 use crate::units::bounds::MAX_CANDIDATES;
 use crate::units::import_target::{ImportTarget, Module, family};
 use crate::{Name, Symbols};
 use cograph_grammar::ModifierMeaning;
-use cograph_model::facts::{Expr, ExprId, ImportKind, flags};
+use cograph_model::facts::{Expr, ExprId, ImportKind, Run, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 
 /// Extensions that a call of a member may mean.
@@ -20,19 +21,37 @@ pub(crate) struct Extensions {
     pub(crate) are_certain: bool,
 }
 
-/// Returns the extensions that a call of a member with this number of arguments means instead of
-/// the member found.
+/// What is known of the arguments of a call.
+#[derive(Clone, Copy)]
+pub(crate) enum Given {
+    /// Their number, while a closure among them is inferred from the callee.
+    Number(u16),
+    /// Their types as well.
+    Types(Run),
+}
+
+impl Given {
+    fn count(self) -> u16 {
+        match self {
+            Self::Number(count) => count,
+            Self::Types(args) => overload::argument_count(args),
+        }
+    }
+}
+
+/// Returns the extensions that a call of a member with these arguments means instead of the member
+/// found.
 pub(crate) fn called(
     db: &Db,
     file: FileId,
     of: &Ty,
     name: Name,
     found: &Member,
-    count: u16,
+    args: Given,
 ) -> Option<Extensions> {
     if !has_extensions(db, file)
         || matches!(of, Ty::Unknown | Ty::Type(..) | Ty::Module(_) | Ty::BuiltinType(..))
-        || !gives_way(db, file, of, name, found, count)
+        || !gives_way(db, file, of, name, found, args)
     {
         return None;
     }
@@ -63,6 +82,10 @@ pub(crate) fn called(
     let of_rank =
         |(symbol, rank): (&SymbolRef, &Option<u8>)| (*rank == Some(best)).then_some(*symbol);
     let symbols: Symbols = all.iter().zip(&ranks).filter_map(of_rank).collect();
+    let has_member = matches!(found, Member::Symbols(_) | Member::Entity(_));
+    if has_member && !takes_any(db, file, &symbols, &of, args) {
+        return None;
+    }
     (symbols.len() <= MAX_CANDIDATES).then_some(Extensions { symbols, are_certain: best == 0 })
 }
 
@@ -91,7 +114,7 @@ pub(crate) fn receiver<'t>(
 }
 
 /// Returns the type of a callee that may be an extension of its object's type.
-pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, count: u16) -> Option<Ty> {
+pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: Given) -> Option<Ty> {
     let unit = db.program.known(file);
     if !has_extensions(db, file) {
         return None;
@@ -99,22 +122,23 @@ pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, count: u16) -> Op
     let Expr::Member(object, name) = unit.facts.exprs[callee.get()?] else { return None };
     let (object, name) = (db.ty(file, object), db.name(file, name));
     let found = db.member(&object, name);
-    let extensions = called(db, file, &object, name, &found, count)?;
+    let extensions = called(db, file, &object, name, &found, args)?;
     Some(Ty::callable(extensions.symbols, Some(&instance_of(&object))))
 }
 
-/// True if a member found on a receiver is none that a call with this number of arguments can mean.
-fn gives_way(db: &Db, file: FileId, of: &Ty, name: Name, found: &Member, count: u16) -> bool {
+/// True if a member found on a receiver is none that a call with these arguments can mean.
+fn gives_way(db: &Db, file: FileId, of: &Ty, name: Name, found: &Member, args: Given) -> bool {
     let can_be_called = |symbol: &SymbolRef| {
         let entry = db.program.symbol(*symbol);
         match entry.kind.is_callable() && entry.flags & flags::PROPERTY == 0 {
-            true => overload::accepts(db, *symbol, count, false),
+            true => overload::accepts(db, *symbol, args.count(), false),
             false => entry.kind.is_type(),
         }
     };
     match found {
         Member::Symbols(symbols) | Member::Entity(Entity::Symbols(symbols)) => {
-            !symbols.iter().any(can_be_called)
+            let callable: Symbols = symbols.iter().copied().filter(can_be_called).collect();
+            callable.is_empty() || excludes_types(db, file, callable, args)
         }
         Member::Entity(_) => false,
         Member::Outside(_) => {
@@ -124,6 +148,21 @@ fn gives_way(db: &Db, file: FileId, of: &Ty, name: Name, found: &Member, count: 
         }
         Member::None | Member::Unknown => true,
     }
+}
+
+/// True if none of several callables takes the types of the arguments.
+fn excludes_types(db: &Db, file: FileId, callables: Symbols, args: Given) -> bool {
+    let Given::Types(args) = args else { return false };
+    let types = lists::argument_types(db, file, args);
+    !overload::is_applicable(db, file, &Entity::Symbols(callables), &types, args, false)
+}
+
+/// True if one of several extensions takes a receiver and the types of the arguments.
+fn takes_any(db: &Db, file: FileId, extensions: &Symbols, of: &Ty, args: Given) -> bool {
+    let Given::Types(args) = args else { return true };
+    let mut types = lists::argument_types(db, file, args);
+    types.insert(0, of.clone());
+    extensions.iter().any(|symbol| overload::takes(db, file, *symbol, &types))
 }
 
 /// True if a file sees the package of a symbol: it is its own, one around it, or imported.

@@ -138,6 +138,12 @@ pub(crate) fn is_applicable(
     })
 }
 
+/// True if a callable takes arguments of these types by their positions, as far as they are known.
+pub(super) fn takes(db: &Db, file: FileId, symbol: SymbolRef, args: &[Ty]) -> bool {
+    let count = u16::try_from(args.len()).unwrap_or(u16::MAX);
+    accepts(db, symbol, count, false) && candidate(db, file, symbol, args, &[]).is_some()
+}
+
 /// True if the types of all arguments are known, and those of the library are the same.
 fn is_certain(candidate: &Candidate, args: &[Ty]) -> bool {
     let of_library = |ty: &Ty| matches!(ty, Ty::Builtin(..));

@@ -66,8 +66,8 @@ pub(super) fn of_extension(
     found: &Member,
     step: Step,
 ) -> Option<Resolution> {
-    let count = overload::argument_count(site.args);
-    let extensions = extensions::called(db, file, of, name, found, count)?;
+    let given = extensions::Given::Types(site.args);
+    let extensions = extensions::called(db, file, of, name, found, given)?;
     let mut given = lists::argument_types(db, file, site.args);
     given.insert(0, instance_of(of));
     let args = CallArguments::Typed(&given, Run::default());
