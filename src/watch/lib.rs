@@ -148,8 +148,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// How long a query waits until everything before it was reported: 50 ms unless another time is given.
-    /// Then it looks everywhere.
+    /// How long a query waits until everything before it was reported: 50 ms unless another time is
+    /// given. Then it looks everywhere.
     pub fn with_patience(self, patience: Duration) -> Self {
         Self { patience, ..self }
     }
