@@ -182,7 +182,8 @@ fn planted_uses_of_what_has_an_owner_are_seen() {
         ("src/server/lib.rs", "use ::std::env::var;"),
         ("src/model/lib.rs", "fn f() -> std::io::Result<()> {}"),
         ("src/model/lib.rs", "mod tests {} use std::thread;"),
-        ("src/model/ids.rs", "mod tests { use rustix::rand::getrandom; }"),
+        ("src/store/lib.rs", "use std::os::unix::fs::MetadataExt;"),
+        ("src/model/ids.rs", "mod tests { use rustix::fs::open; }"),
     ] {
         assert_eq!(lines(rules::owners(path, planted)), [1], "{path}: {planted}");
     }

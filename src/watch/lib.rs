@@ -275,14 +275,16 @@ impl Watch {
         below: Option<&BTreeSet<RepoPath>>,
         cancel: &CancelToken,
     ) -> Result<(), WatchError> {
-        loop {
+        // Elsewhere the watch of the root has them all.
+        while queue::IS_ORDERED {
             let walk = match below {
                 Some(paths) => source::walk_below(&self.root, paths, cancel),
                 None => source::walk(&self.root, self.threads, cancel),
             };
             if !self.add(walk.map_err(WatchError::Source)?.directories)? {
-                return Ok(());
+                break;
             }
         }
+        Ok(())
     }
 }

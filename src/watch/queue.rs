@@ -32,7 +32,7 @@ const MAX_BURST: Duration = Duration::from_secs(3);
 
 /// True where the system has one queue for watches of single directories. Elsewhere a watch of the
 /// root covers the whole tree.
-const IS_ORDERED: bool = cfg!(target_os = "linux");
+pub(super) const IS_ORDERED: bool = cfg!(target_os = "linux");
 
 /// Watches of a repository, and what was reported since the last question.
 #[derive(Debug)]
@@ -299,9 +299,10 @@ mod tests {
         let reports = queue.ahead.reports.lock();
         let limit = fs::read_to_string("/proc/sys/fs/inotify/max_queued_events");
         let limit: usize = limit.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0);
-        for number in 0..=limit {
-            // Equal notifications in a row are one.
-            fs::write(place.path().join(format!("{}", number % 2)), "x").expect("written");
+        let files = ["a", "b"].map(|name| File::create(place.path().join(name)).expect("created"));
+        for number in 0..limit + 1_000 {
+            // Equal notifications in a row are one, and the thread has read some.
+            files[number % 2].set_modified(SystemTime::now()).expect("ours");
         }
         drop(reports);
         assert!(queue.hear(LONG).expect("the thread is there").is_lost || !IS_ORDERED);
