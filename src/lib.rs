@@ -13,8 +13,8 @@
 //!
 //! Invariants that hold across crates:
 //! - A crate knows those below it only: `cli -> server -> {query, index, history, watch} -> {store,
-//!   resolve, extract, source} -> {grammar, config} -> model`. Manifests say which; the compiler
-//!   holds it.
+//!   resolve, extract, source} -> {grammar, config} -> model -> system`. Manifests say which; the
+//!   compiler holds it.
 //! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in
 //!   the result.
 //! - Exactly one function changes the contents of a store: `index::apply`. (`store::restamp`
@@ -36,6 +36,7 @@ pub use cograph_store as store;
 pub use cograph_history as history;
 pub use cograph_index as index;
 pub use cograph_query as query;
+pub use cograph_system as system;
 pub use cograph_watch as watch;
 
 pub use cograph_server as server;

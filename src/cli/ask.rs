@@ -24,6 +24,7 @@ use cograph_server::{
     self as server, Form, Host, Outcome, Parameter, Patience, ProgressReport, Repositories,
     ServerState, Shape, TOOLS, Tool,
 };
+use cograph_system::streams;
 
 /// Timeout of waiting for an index: until the user interrupts.
 const NO_TIMEOUT: Duration = Duration::from_secs(24 * 3600);
@@ -191,8 +192,7 @@ fn document(file: &str, most: usize) -> Result<String, Stop> {
         let text = read.map_err(|error| failure(error.to_string()))?;
         return text.ok_or_else(|| failure("there is no such file".to_owned()));
     }
-    let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3);
-    let input = input.map_err(|error| failure(error.to_string()))?;
+    let input = streams::own_input().map_err(|error| failure(error.to_string()))?;
     let mut bytes = Vec::new();
     let read = File::from(input).take(most as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| failure(error.to_string()))?;

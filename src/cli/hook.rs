@@ -11,6 +11,7 @@ use super::Stop;
 use super::output::to_stdout;
 use cograph_config::{Config, ConfigError};
 use cograph_server::{HookClient, HookEvent, MAX_INPUT, run_hook};
+use cograph_system::streams;
 
 /// Time after which a hook ends without an answer.
 const TIMEOUT: Duration = Duration::from_millis(400);
@@ -55,7 +56,7 @@ pub(super) fn run(
 
 /// Standard input, unless it is too long or no text.
 fn input() -> Option<String> {
-    let input = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3).ok()?;
+    let input = streams::own_input().ok()?;
     let mut text = String::new();
     File::from(input).take(MAX_INPUT + 1).read_to_string(&mut text).ok()?;
     (text.len() as u64 <= MAX_INPUT).then_some(text)

@@ -196,9 +196,10 @@ fn watch_changes(location: &Location, config: &Config, cancel: &CancelToken) -> 
                 writeln!(out, "generation {}, {elapsed:.2} s", published.identity.generation)
             })?;
         }
-        let changed = watch
-            .as_mut()
-            .map(|watch| watch.wait(run.cancel).and_then(|_| watch.drain(run.cancel)));
+        let changed = watch.as_mut().map(|watch| {
+            watch.wait(run.cancel);
+            watch.drain(run.cancel)
+        });
         match changed {
             Some(Ok(_)) => {}
             Some(Err(error)) => {

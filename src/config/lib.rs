@@ -10,6 +10,8 @@
 
 mod limits;
 mod manifests;
+// Groups of processes and sockets as their input: only Unix has both.
+#[cfg(unix)]
 pub mod process;
 mod upstreams;
 mod user;
@@ -22,12 +24,11 @@ pub use user::{User, git_settings, is_executable};
 pub use user_file::{FileError, FileRules, is_bounded};
 
 use cograph_faults as faults;
-use rustix::io::Errno;
+use cograph_system::files;
+use cograph_system::owner::{self, SUPERUSER};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -269,7 +270,7 @@ impl Config {
         let unreadable =
             |source| ConfigError::UnreadableSecret { path: path.to_path_buf(), source };
         let text = SECRET.read(path).map_err(unreadable)?;
-        let text = text.ok_or_else(|| unreadable(io::Error::from(Errno::NOENT).into()));
+        let text = text.ok_or_else(|| unreadable(files::absent().into()));
         Ok(text?.trim().to_owned())
     }
 
@@ -308,7 +309,7 @@ impl Config {
         bytes.extend(file_bytes.to_le_bytes());
         bytes.extend((line_bytes as u64).to_le_bytes());
         let manifests = self.manifest_directory.as_deref().unwrap_or(Path::new(""));
-        bytes.extend(manifests.as_os_str().as_bytes());
+        bytes.extend(manifests.as_os_str().as_encoded_bytes());
         xxhash_rust::xxh3::xxh3_64(&bytes)
     }
 }
@@ -317,7 +318,8 @@ impl Config {
 /// directory; otherwise the canonical one.
 fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
     let here = std::env::current_dir().ok()?;
-    let directory = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let directory =
+        |path: &Path| files::find(path, true).ok().map(|found| (found.device, found.inode));
     named
         .filter(|named| directory(named).is_some() && directory(named) == directory(&here))
         .or(Some(here))
@@ -335,12 +337,11 @@ pub fn running_program() -> io::Result<PathBuf> {
 /// Nearest ancestor of `directory` (canonical) with a `.git`, otherwise `directory`. A `.git` of
 /// another user above this user's directories is ignored: that user could choose what is indexed.
 pub fn enclosing_root(directory: &Path) -> PathBuf {
-    let owner = |path: &Path| path.symlink_metadata().map(|found| found.uid()).ok();
-    enclosing_root_by(directory, rustix::process::geteuid().as_raw(), owner)
+    let owner = |path: &Path| path.symlink_metadata().map(|found| owner::owner_of(&found)).ok();
+    enclosing_root_by(directory, owner::effective_user(), owner)
 }
 
 fn enclosing_root_by(directory: &Path, user: u32, owner: impl Fn(&Path) -> Option<u32>) -> PathBuf {
-    const SUPERUSER: u32 = 0;
     // If the directory itself belongs to another user, that user is trusted too.
     let trusted = [Some(user), Some(SUPERUSER), owner(directory)];
     let found = directory.ancestors().find(|candidate| {

@@ -1,5 +1,6 @@
 //! Limits of an index run, and their defaults. Reads nothing but the size of the machine's memory.
 
+use cograph_system::machine;
 use std::time::Duration;
 
 /// Limits of an index run.
@@ -32,19 +33,8 @@ impl Default for Limits {
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             stack_bytes: 32 << 20,
             file_time: Duration::from_secs(30),
-            memory_bytes: (memory_of_the_machine() / 4 * 3).min(MEMORY_BYTES),
+            memory_bytes: (machine::memory_bytes().unwrap_or(u64::MAX) / 4 * 3).min(MEMORY_BYTES),
             cache_bytes: 10 << 30,
         }
     }
-}
-
-#[cfg(target_os = "linux")]
-fn memory_of_the_machine() -> u64 {
-    let known = rustix::system::sysinfo();
-    known.totalram * u64::from(known.mem_unit)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn memory_of_the_machine() -> u64 {
-    u64::MAX
 }

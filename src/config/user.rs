@@ -1,9 +1,9 @@
 //! The user's environment: search path, and the configuration directories of other programs. Opens
 //! no file; existence is checked only to find a program.
 
+use cograph_system::owner;
 use std::ffi::OsString;
 use std::io;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Directories of the user.
@@ -94,7 +94,7 @@ fn git_settings_of(lookup: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
 
 /// True if a path is an executable file.
 pub fn is_executable(path: &Path) -> bool {
-    path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    path.metadata().is_ok_and(|found| found.is_file() && owner::is_executable(&found))
 }
 
 #[cfg(test)]
@@ -150,8 +150,11 @@ mod tests {
         assert_eq!(paths(&[]), ["/etc/gitconfig"]);
     }
 
+    #[cfg(unix)]
     #[test]
     fn programs_are_found_in_the_order_of_the_search_path() {
+        use std::os::unix::fs::PermissionsExt;
+
         let place = tempfile::tempdir().expect("a temporary directory");
         let file = |name: &str, mode: u32| {
             let path = place.path().join(name);

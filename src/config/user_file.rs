@@ -1,10 +1,9 @@
 //! The one way to read a file that the user names: a regular file of a bounded size. It is opened
 //! without waiting, so that a pipe or a device cannot hold the program up.
 
-use rustix::fs::{Mode, OFlags};
-use std::fs::File;
+use cograph_system::files::{self, is_absent, is_special};
+use cograph_system::owner::{self, SUPERUSER};
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 /// What a file must be, besides regular.
@@ -64,11 +63,8 @@ impl FileRules {
 
     /// Reads a text; `None` if there is no file.
     pub fn read(self, path: &Path) -> Result<Option<String>, FileError> {
-        // `NONBLOCK`: a pipe without a writer is opened at once. `NOCTTY`: no terminal is taken.
-        let mut flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        flags.set(OFlags::NOFOLLOW, !self.follows_links);
-        let file = match rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from) {
-            Ok(file) => File::from(file),
+        let file = match files::open(path, self.follows_links) {
+            Ok(file) => file,
             Err(error) if is_absent(&error) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
@@ -77,12 +73,11 @@ impl FileRules {
             return Err(FileError::NotRegular);
         }
         if self.is_secret {
-            const SUPERUSER: u32 = 0;
-            let own = rustix::process::geteuid().as_raw();
-            if ![own, SUPERUSER].contains(&found.uid()) {
-                return Err(FileError::Foreign { owner: found.uid() });
+            let owner = owner::owner_of(&found);
+            if ![owner::effective_user(), SUPERUSER].contains(&owner) {
+                return Err(FileError::Foreign { owner });
             }
-            let mode = found.mode() & 0o777;
+            let mode = owner::permissions(&found) & 0o777;
             if mode & 0o066 != 0 {
                 return Err(FileError::Exposed { mode });
             }
@@ -102,22 +97,17 @@ impl FileRules {
 /// files that a library opens.
 pub fn is_bounded(path: &Path, most_bytes: u64) -> bool {
     let Ok(found) = path.metadata() else { return true };
-    let kind = found.file_type();
     let is_null = || path.canonicalize().is_ok_and(|real| real == Path::new("/dev/null"));
-    match kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device() {
+    match is_special(&found) {
         true => is_null(),
         false => found.len() <= most_bytes,
     }
 }
 
-/// True if there is no such file.
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+    use rustix::fs::Mode;
     use std::fs;
     use std::os::unix::fs::{PermissionsExt, symlink};
 

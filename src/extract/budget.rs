@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use super::Limits;
 use cograph_model::SkipReason;
-use cograph_model::thread_use::{cpu_time, heap_bytes};
+use cograph_system::allocator::heap_bytes;
+use cograph_system::clock::thread_cpu;
 
 /// Allowance that grows with the size of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +70,7 @@ impl Budget {
     /// Budget for a source of this length.
     pub(super) fn start(limits: &Limits, bytes: usize) -> Self {
         let Limits { first_parse, time, heap, .. } = limits;
-        let now = cpu_time();
+        let now = thread_cpu();
         let heap = heap_bytes().saturating_add(heap.of(bytes).try_into().unwrap_or(i64::MAX));
         let after = |time: &Allowance| now + Duration::from_nanos(time.of(bytes));
         Self { cpu: Cell::new(after(first_parse)), ..Self::until(after(time), heap) }
@@ -93,7 +94,7 @@ impl Budget {
 
     /// Budget with half of the time that is left, and the same memory.
     pub(super) fn half(&self) -> Self {
-        let now = cpu_time();
+        let now = thread_cpu();
         Self::until(now + self.cpu.get().saturating_sub(now) / 2, self.heap)
     }
 
@@ -111,7 +112,7 @@ impl Budget {
                 self.exhausted.set(Some(Exhausted::Memory));
             } else if now.duration_since(self.last_look.get()) >= BETWEEN_LOOKS {
                 self.last_look.set(now);
-                if cpu_time() > self.cpu.get() {
+                if thread_cpu() > self.cpu.get() {
                     self.exhausted.set(Some(Exhausted::Time));
                 }
             }

@@ -143,5 +143,6 @@ fn announce(kind: &str, whose: &str) {
 #[expect(clippy::print_stdout, reason = "this is the noise that the test is about")]
 fn print() {
     println!("printed by a handler");
-    let _ = rustix::io::write(rustix::stdio::stdout(), b"written to the descriptor\n");
+    #[cfg(unix)]
+    let _ = cograph_system::streams::write_to_output(b"written to the descriptor\n");
 }

@@ -10,10 +10,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
 use cograph_config::process::{ChildProcess, EndPatience, Ended, Started};
 use cograph_model::cancel::CancelToken;
+use cograph_system::streams;
 
 /// Maximum time of one command.
 pub const TIMEOUT: Duration = Duration::from_secs(20);
@@ -260,10 +259,8 @@ impl<'g> Git<'g> {
 
 /// Waits a moment for output; true if there is some, or its end.
 fn is_readable(output: &impl AsFd) -> bool {
-    let interval = Timespec { tv_sec: 0, tv_nsec: i64::from(CHECK_INTERVAL.subsec_nanos()) };
-    let mut polled = [PollFd::new(output, PollFlags::IN)];
     // An interruption is no output; the caller waits again.
-    poll(&mut polled, Some(&interval)).is_ok_and(|ready| ready > 0)
+    streams::wait_readable(output, Some(CHECK_INTERVAL)).unwrap_or(false)
 }
 
 fn first_line(text: &str) -> String {

@@ -1,5 +1,6 @@
 //! Progress of a run and timings of its phases, as plain data.
 
+use cograph_system::clock::process_cpu;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -66,12 +67,12 @@ pub(super) struct Stopwatch {
 
 impl Stopwatch {
     pub(super) fn start() -> Self {
-        Self { last: Instant::now(), last_cpu: cpu_time(), laps: Vec::new() }
+        Self { last: Instant::now(), last_cpu: process_cpu(), laps: Vec::new() }
     }
 
     /// Ends a phase and starts the next.
     pub(super) fn lap(&mut self, phase: Phase) {
-        let (now, cpu) = (Instant::now(), cpu_time());
+        let (now, cpu) = (Instant::now(), process_cpu());
         self.laps.push(Timing {
             phase,
             elapsed: now.duration_since(self.last),
@@ -83,13 +84,6 @@ impl Stopwatch {
     pub(super) fn laps(self) -> Vec<Timing> {
         self.laps
     }
-}
-
-/// CPU time of all threads of this process, including ended ones.
-fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    let part = |number: i64| u64::try_from(number).expect("CPU time is not negative");
-    Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))
 }
 
 /// Counts the files of a phase on several threads; reports about two hundred times.

@@ -17,13 +17,10 @@ mod watchdog;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
-
-use rustix::process::{Pid, Signal, kill_process};
 
 use self::crash_search::{CrashCause, CrashSearch, WorkerActivity};
 use self::message::{Message, Order, Work};
@@ -33,6 +30,7 @@ use super::{ChangeSet, IndexError, Outcome, Run};
 use cograph_config::{TOKEN_VARIABLE, WorkerCommand};
 use cograph_faults::{Fault, planted};
 use cograph_store::{Location, Published, Store};
+use cograph_system::processes::{ProcessId, described};
 
 pub use process::serve_worker;
 pub use watchdog::{FILE_MEMORY, FILE_MEMORY_PER_BYTE, MEMORY_INTERVAL, UNWATCHED_MEMORY};
@@ -209,12 +207,10 @@ impl Worker {
             // A failed write means that the worker has died, which its exit status shows.
             let _ = order.write(input);
         }
-        let pid = Pid::from_child(&self.child);
+        let process = ProcessId::of(&self.child);
         // The hook is removed before the child is reaped, so that it cannot kill a process that
         // reuses the pid.
-        let kill = run.cancel.on_cancel(move || {
-            let _ = kill_process(pid, Signal::KILL);
-        });
+        let kill = run.cancel.on_cancel(move || process.kill());
         let (mut parsing, mut activity, mut timings, mut last) =
             (BTreeMap::new(), WorkerActivity::default(), Vec::new(), None);
         while let Some(message) = Message::read(&mut self.output) {
@@ -247,10 +243,10 @@ impl Worker {
         drop(kill);
         last.unwrap_or_else(|| {
             // Asked before the process is reaped.
-            let is_confined = confinement::is_below(pid, bound);
+            let is_confined = confinement::is_below(process.number(), bound);
             let (status, said) = self.end();
             activity.parsing = parsing.into_values().flatten().collect();
-            let how = status.map_or_else(|| "it is lost".to_owned(), describe);
+            let how = status.map_or_else(|| "it is lost".to_owned(), described);
             let cause = match status {
                 Some(status) if !is_confined || !activity.hanging.is_empty() => {
                     CrashCause::of(status)
@@ -275,20 +271,6 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.end();
-    }
-}
-
-fn describe(status: ExitStatus) -> String {
-    match status.signal() {
-        Some(number) => {
-            let name = Signal::from_named_raw(number)
-                .map(|signal| format!("{signal:?}"))
-                .unwrap_or_default();
-            format!("signal {number} {}", name.trim_matches('"').trim_start_matches("Signal::"))
-                .trim_end()
-                .to_owned()
-        }
-        None => format!("exit code {}", status.code().unwrap_or(-1)),
     }
 }
 

@@ -12,17 +12,14 @@
 //!
 //! `facts`: result of extraction for one file. `graph`: result of resolution for the repository.
 //! `cancel`: cancellation tokens. `packed`: binary encoding of facts and results. `words`:
-//! tokenization of source text. `thread_use`: heap and CPU time of a thread. `freed_pages`: their
-//! return to the system. `panics`: panics as values.
+//! tokenization of source text. `panics`: panics as values.
 
 pub mod cancel;
 pub mod change;
 pub mod facts;
-pub mod freed_pages;
 pub mod graph;
 pub mod packed;
 pub mod panics;
-pub mod thread_use;
 pub mod words;
 
 use std::fmt;

@@ -1,6 +1,5 @@
-//! Common parts of the server: limits, escaping, the log, URIs, the allocator.
+//! Common parts of the server: limits, escaping, the log, URIs.
 
-pub(super) mod allocator;
 pub(super) mod escape;
 pub(super) mod limits;
 pub(super) mod log;

@@ -43,11 +43,11 @@ mod transport;
 mod workspace;
 
 pub use answers::rows::{Row, Site, may_have_rows, rows};
-pub use base::allocator::give_back_in_time;
 pub use base::escape::{for_terminal, one_line};
 pub use base::limits::Limits;
 pub use base::log::{LogSink, log_panics};
 pub use base::uri::file_address;
+pub use cograph_system::allocator::give_back_in_time;
 pub use hooks::{HookClient, HookEvent, MAX_INPUT, run_hook};
 pub use jsonrpc::admission::{Class, LaneState};
 pub use language_server::run_language_server;

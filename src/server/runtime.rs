@@ -8,9 +8,9 @@ pub(super) mod socket_lock;
 pub(super) mod spawn;
 
 use super::{Options, Shared};
-use crate::base::allocator;
 use crate::session::dispatch::{Event, until};
 use crate::session::shutdown;
+use cograph_system::allocator;
 use http::Http;
 pub use http::{BearerToken, HttpListening};
 use sessions::Sessions;

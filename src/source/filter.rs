@@ -6,21 +6,18 @@
 //! treated as empty, and the walk reports it.
 
 use parking_lot::{Mutex, RwLock};
-use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustc_hash::FxHashMap;
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
-use rustix::io::Errno;
 
 use cograph_config::{self as config, enclosing_root};
+use cograph_system::files::{self, FileKind, OpenDirectory};
+use cograph_system::names::from_bytes;
 
 /// Maximum size of an ignore file in bytes.
 const MAX_BYTES: u64 = 1 << 20;
@@ -36,7 +33,7 @@ pub(super) const EXCLUDE: &str = "info/exclude";
 pub(super) struct Filter {
     /// User's global rules.
     global: Gitignore,
-    /// Directory -> nearest directory with rules, at or above it.
+    /// OpenDirectory -> nearest directory with rules, at or above it.
     rules: RwLock<FxHashMap<PathBuf, Arc<Node>>>,
     /// Ignore files that were not read.
     unread: Mutex<Vec<PathBuf>>,
@@ -67,8 +64,7 @@ impl Filter {
     pub(super) fn new(root: &Path) -> Self {
         let mut builder = GitignoreBuilder::new(root);
         let global = global_excludes();
-        let text =
-            global.as_ref().map_or(RuleFile::Nothing, |path| read(CWD, path, OFlags::empty()));
+        let text = global.as_deref().map_or(RuleFile::Nothing, read_named);
         if text == RuleFile::Unread {
             tracing::warn!(path = ?global, "the user's ignore rules were not read: no regular file \
                                             of at most 1 MB");
@@ -126,8 +122,7 @@ impl Filter {
     }
 
     fn read_directory(&self, directory: &Path, above: &Arc<Node>) -> Arc<Node> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let Ok(opened) = rustix::fs::open(directory, flags, Mode::empty()) else {
+        let Ok(opened) = OpenDirectory::open_for_looking(directory, false) else {
             return Arc::clone(above);
         };
         let [git, ignore, own] = RULES.map(|name| self.compiled(directory, &opened, name));
@@ -138,23 +133,23 @@ impl Filter {
         Arc::new(Node { above: Some(Arc::clone(above)), kinds })
     }
 
-    fn compiled(&self, directory: &Path, opened: &OwnedFd, name: &str) -> Option<Gitignore> {
-        let text = read(opened, Path::new(name), OFlags::NOFOLLOW);
+    fn compiled(&self, directory: &Path, opened: &OpenDirectory, name: &str) -> Option<Gitignore> {
+        let text = read_in(opened, Path::new(name), false);
         self.compile(directory, text, || directory.join(name))
     }
 
     /// Reads git's unshared rules of a directory with a `.git`.
-    fn excluded(&self, directory: &Path, opened: &OwnedFd) -> Option<Gitignore> {
-        let git = rustix::fs::statat(opened, ".git", AtFlags::empty()).ok()?;
-        if FileType::from_raw_mode(git.st_mode) == FileType::Directory {
+    fn excluded(&self, directory: &Path, opened: &OpenDirectory) -> Option<Gitignore> {
+        let git = opened.look_through(Path::new(".git")).ok()?;
+        if git.kind == FileKind::Directory {
             let exclude = Path::new(".git").join(EXCLUDE);
-            let text = read(opened, &exclude, OFlags::empty());
+            let text = read_in(opened, &exclude, true);
             return self.compile(directory, text, || directory.join(&exclude));
         }
         let exclude =
             commondir_of(directory).and_then(|link| link.map_or(Ok(None), |link| common_of(&link)));
         let text = match exclude {
-            Ok(Some(common)) => read(CWD, &common.join(EXCLUDE), OFlags::empty()),
+            Ok(Some(common)) => read_named(&common.join(EXCLUDE)),
             Ok(None) => RuleFile::Nothing,
             Err(Refused) => RuleFile::Unread,
         };
@@ -186,13 +181,13 @@ pub(super) struct Refused;
 pub(super) fn commondir_of(directory: &Path) -> Result<Option<PathBuf>, Refused> {
     let line = first_line(&directory.join(".git"))?;
     let own = line.as_deref().and_then(|line| line.strip_prefix(b"gitdir: "));
-    Ok(own.map(|own| directory.join(OsStr::from_bytes(own)).join("commondir")))
+    Ok(own.map(|own| directory.join(from_bytes(own.to_vec())).join("commondir")))
 }
 
 /// Returns the directory of the repository that such a file links to.
 pub(super) fn common_of(commondir: &Path) -> Result<Option<PathBuf>, Refused> {
     let line = first_line(commondir)?;
-    Ok(line.map(|line| commondir.with_file_name(OsString::from_vec(line))))
+    Ok(line.map(|line| commondir.with_file_name(from_bytes(line))))
 }
 
 /// Path of the user's global ignore file, from git's configuration. The library opens that without
@@ -211,7 +206,7 @@ pub(super) fn global_excludes() -> Option<PathBuf> {
 
 /// Returns the first line of a file of git.
 fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
-    match read(CWD, path, OFlags::empty()) {
+    match read_named(path) {
         RuleFile::Nothing => Ok(None),
         RuleFile::Unread => Err(Refused),
         RuleFile::Text(text) => {
@@ -220,16 +215,23 @@ fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
     }
 }
 
-/// Reads an ignore file. Does not block on a pipe, and reads no device.
-fn read(directory: impl AsFd, path: &Path, flags: OFlags) -> RuleFile {
-    let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = match rustix::fs::openat(&directory, path, flags, Mode::empty()) {
-        Ok(file) => File::from(file),
-        Err(Errno::NOENT | Errno::NOTDIR) => return RuleFile::Nothing,
+/// Reads an ignore file of a directory.
+fn read_in(directory: &OpenDirectory, path: &Path, follows_links: bool) -> RuleFile {
+    read(directory.open_entry(path, follows_links), || directory.look(path).is_ok())
+}
+
+/// Reads an ignore file by its path.
+fn read_named(path: &Path) -> RuleFile {
+    read(files::open(path, true), || files::find(path, false).is_ok())
+}
+
+/// Reads an opened ignore file. Does not block on a pipe, and reads no device.
+fn read(opened: io::Result<File>, is_there: impl FnOnce() -> bool) -> RuleFile {
+    let file = match opened {
+        Ok(file) => file,
+        Err(error) if files::is_absent(&error) => return RuleFile::Nothing,
         // In an inaccessible directory there may be none.
-        Err(_) if rustix::fs::statat(&directory, path, AtFlags::SYMLINK_NOFOLLOW).is_err() => {
-            return RuleFile::Nothing;
-        }
+        Err(_) if !is_there() => return RuleFile::Nothing,
         Err(_) => return RuleFile::Unread,
     };
     let all = || -> io::Result<Option<Vec<u8>>> {

@@ -2,16 +2,11 @@
 //! notification for the directory. The system's mount list signals changes, and has the type of
 //! each file system.
 
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::ffi::OsStrExt;
+use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-
-/// Mount list of this process.
-const LIST: &str = "/proc/self/mountinfo";
+use cograph_system::mounts::{self, MountList};
+use cograph_system::names::from_bytes;
 
 /// Types of file systems that can change without a local notification: network file systems, and
 /// those served by programs.
@@ -35,7 +30,7 @@ const REMOTE: [&str; 14] = [
 /// Mounts at and below a root.
 #[derive(Debug)]
 pub struct Mounts {
-    list: File,
+    list: MountList,
     root: PathBuf,
     /// Mounts at the root and below it.
     inside: Vec<Mount>,
@@ -55,24 +50,14 @@ pub fn remote_kind(root: &Path) -> Option<String> {
     if let Ok(mounts) = Mounts::of(root) {
         return mounts.remote().map(str::to_owned);
     }
-    #[cfg(target_os = "linux")]
-    {
-        // Magic numbers of the most common ones, for a process without access to the list.
-        const NUMBERS: [u64; 7] =
-            [0x6969, 0xff53_4d42, 0xfe53_4d42, 0x0102_1997, 0x6573_5546, 0x517b, 0x0bd0_0bd0];
-        let number =
-            u64::try_from(rustix::fs::statfs(root).ok()?.f_type).unwrap_or_default() & 0xffff_ffff;
-        NUMBERS.contains(&number).then(|| "a remote file system".to_owned())
-    }
-    #[cfg(not(target_os = "linux"))]
-    None
+    mounts::is_remote(root).then(|| "a remote file system".to_owned())
 }
 
 impl Mounts {
     /// Reads the current mounts. Later changes are detected by `have_changed`.
     pub fn of(root: &Path) -> io::Result<Self> {
         let mut mounts = Self {
-            list: File::open(LIST)?,
+            list: MountList::open()?,
             root: root.to_path_buf(),
             inside: Vec::new(),
             around: String::new(),
@@ -84,9 +69,7 @@ impl Mounts {
     /// True if the mounts in the repository have changed since the last call. One system call,
     /// unless the list has changed.
     pub fn have_changed(&mut self) -> io::Result<bool> {
-        let mut events = [PollFd::new(&self.list, PollFlags::PRI)];
-        let none = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if poll(&mut events, Some(&none))? == 0 {
+        if !self.list.has_changed()? {
             return Ok(false);
         }
         let (inside, around) = (std::mem::take(&mut self.inside), std::mem::take(&mut self.around));
@@ -106,15 +89,13 @@ impl Mounts {
 
     /// Returns the first mount point below the root.
     pub fn first_inside(&self) -> Option<PathBuf> {
-        let inside = self.inside.iter().map(|mount| PathBuf::from(OsStr::from_bytes(&mount.point)));
+        let inside = self.inside.iter().map(|mount| PathBuf::from(from_bytes(mount.point.clone())));
         inside.filter(|point| *point != self.root).min()
     }
 
     fn read(&mut self) -> io::Result<()> {
-        let mut text = Vec::new();
-        self.list.seek(SeekFrom::Start(0))?;
-        self.list.read_to_end(&mut text)?;
-        let root = self.root.as_os_str().as_bytes();
+        let text = self.list.read()?;
+        let root = self.root.as_os_str().as_encoded_bytes();
         let mut longest = 0;
         for mount in text.split(|&byte| byte == b'\n').filter_map(parse) {
             if is_at_or_below(&mount.point, root) {

@@ -7,10 +7,10 @@
 //! Each component is encoded separately.
 
 use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use cograph_model::RepoPath;
+use cograph_system::names::from_bytes;
 
 /// Returns the printable form of a relative path; `None` if it is empty or has a component that is
 /// not a plain name.
@@ -49,7 +49,7 @@ fn push_name(text: &mut String, name: &OsStr) {
             text.push_str(rest);
         }
         None => {
-            for chunk in name.as_bytes().utf8_chunks() {
+            for chunk in name.as_encoded_bytes().utf8_chunks() {
                 text.push_str(&chunk.valid().replace('%', "%25"));
                 for byte in chunk.invalid() {
                     text.push_str(&format!("%{byte:02X}"));
@@ -63,7 +63,7 @@ fn name_to_os(name: &str) -> OsString {
     let bytes = name.as_bytes();
     let starts = || (0..bytes.len()).filter(|&at| bytes[at] == b'%');
     if starts().any(|at| escape(&bytes[at..]) == Some(0)) {
-        return OsString::from_vec(decode(bytes));
+        return from_bytes(decode(bytes));
     }
     let mut plain = Vec::with_capacity(bytes.len());
     let mut copied = 0;
@@ -74,7 +74,7 @@ fn name_to_os(name: &str) -> OsString {
         }
     }
     plain.extend_from_slice(&bytes[copied..]);
-    OsString::from_vec(plain)
+    from_bytes(plain)
 }
 
 /// If the text is `%`, any number of `25`, and two hex digits of a byte from 80 up: returns that
@@ -116,10 +116,11 @@ fn hex(text: &[u8]) -> Option<u8> {
     Some(digit(*text.first()?)? << 4 | digit(*text.get(1)?)?)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::os::unix::ffi::OsStrExt;
 
     fn form(name: &[u8]) -> String {
         from_os(Path::new(OsStr::from_bytes(name))).expect("a plain name").as_str().to_owned()

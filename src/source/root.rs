@@ -3,24 +3,21 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-use rustix::fs::{Mode, OFlags, ResolveFlags};
-
 use super::{Shown, SourceError, names, stamp, text};
 use cograph_model::graph::FileStamp;
 use cograph_model::{RepoPath, SkipReason};
+use cograph_system::files::{self, FileStat, OpenDirectory};
 
 /// Root directory. It is opened for the first of its files, and stays open for the lifetime of this
 /// value.
 #[derive(Debug)]
 pub struct Root {
     path: PathBuf,
-    directory: OnceLock<OwnedFd>,
+    directory: OnceLock<OpenDirectory>,
 }
 
 /// Identity of a directory, independent of its name: a directory created in place of another one
@@ -36,7 +33,8 @@ impl DirectoryId {
     /// Returns the identity of the directory at a path; `None` if there is none.
     pub fn of(path: &Path) -> Option<Self> {
         let found = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_dir)?;
-        Some(Self { device: found.dev(), inode: found.ino(), made: found.created().ok() })
+        let FileStat { device, inode, .. } = FileStat::from(&found);
+        Some(Self { device, inode, made: found.created().ok() })
     }
 }
 
@@ -78,22 +76,7 @@ impl Root {
     /// Returns where a link leads, as it is written; `None` if there is none at the path, or it is
     /// no text.
     pub fn link(&self, path: &RepoPath) -> Option<String> {
-        let relative = names::to_os(path);
-        let (folder, name) = (relative.parent()?, relative.file_name()?);
-        let target = match folder.as_os_str().is_empty() {
-            true => rustix::fs::readlinkat(self.directory().ok()?, name, Vec::new()),
-            false => {
-                let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::DIRECTORY;
-                let mut below: Option<OwnedFd> = None;
-                for part in folder.components() {
-                    let directory = below.as_ref().unwrap_or(self.directory().ok()?);
-                    let part = part.as_os_str();
-                    below = Some(rustix::fs::openat(directory, part, flags, Mode::empty()).ok()?);
-                }
-                rustix::fs::readlinkat(&below?, name, Vec::new())
-            }
-        };
-        target.ok()?.into_string().ok()
+        self.directory().ok()?.read_link(&names::to_os(path)).ok()?
     }
 
     /// Returns the current stamp of a file; `None` if there is no regular file at the path.
@@ -107,12 +90,8 @@ impl Root {
     ) -> Result<(File, FileStamp), SkipReason> {
         let file = self.open(path).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => SkipReason::Vanished,
-            _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-                SkipReason::Symlink
-            }
-            _ if error.raw_os_error() == Some(rustix::io::Errno::NXIO.raw_os_error()) => {
-                SkipReason::Special
-            }
+            _ if files::is_followed_link(&error) => SkipReason::Symlink,
+            _ if files::is_without_reader(&error) => SkipReason::Special,
             _ => SkipReason::Unreadable,
         })?;
         let (metadata, stamp) =
@@ -126,50 +105,14 @@ impl Root {
     /// Opens a file component by component without following any link: neither `..` nor a link
     /// created meanwhile can lead outside the root. Does not block on pipes and devices.
     fn open(&self, path: &RepoPath) -> io::Result<File> {
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-        let file_flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let root = self.directory()?;
-        let relative = names::to_os(path);
-        #[cfg(target_os = "linux")]
-        {
-            // The same with one system call, if available. If it fails, the component-wise open
-            // yields the reason.
-            let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
-            if let Ok(file) =
-                rustix::fs::openat2(root, &*relative, file_flags, Mode::empty(), resolve)
-            {
-                return Ok(File::from(file));
-            }
-        }
-        let mut components =
-            relative.components().map(|component| component.as_os_str()).peekable();
-        let mut below = None;
-        while let Some(name) = components.next() {
-            let directory = below.as_ref().unwrap_or(root);
-            if components.peek().is_none() {
-                return Ok(File::from(rustix::fs::openat(
-                    directory,
-                    name,
-                    file_flags,
-                    Mode::empty(),
-                )?));
-            }
-            below = Some(rustix::fs::openat(
-                directory,
-                name,
-                flags | OFlags::DIRECTORY,
-                Mode::empty(),
-            )?);
-        }
-        Err(io::Error::from(io::ErrorKind::InvalidInput))
+        self.directory()?.open_file(&names::to_os(path))
     }
 
-    fn directory(&self) -> io::Result<&OwnedFd> {
+    fn directory(&self) -> io::Result<&OpenDirectory> {
         if let Some(directory) = self.directory.get() {
             return Ok(directory);
         }
-        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::DIRECTORY;
-        let opened = rustix::fs::open(&self.path, flags, Mode::empty())?;
+        let opened = OpenDirectory::open(&self.path)?;
         Ok(self.directory.get_or_init(|| opened))
     }
 }

@@ -2,14 +2,13 @@
 //! root, and git's private files of each repository. The metadata of each is recorded, so that
 //! changes are detected.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::filter::{self, EXCLUDE, RULES};
 use super::stamp;
 use cograph_config as config;
 use cograph_model::graph::UNTRUSTED_TIME;
+use cograph_system::files::{self, FileKind};
 
 /// Paths with their recorded metadata.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
@@ -88,19 +87,16 @@ impl Rules {
 
 fn look(path: &Path) -> Stamped {
     let now = stamp::now_ns();
-    let Ok(found) = fs::metadata(path) else { return Stamped::Nothing };
-    if found.is_dir() {
+    let Ok(found) = files::find(path, true) else { return Stamped::Nothing };
+    if found.kind == FileKind::Directory {
         return Stamped::Directory;
     }
     let number = |number: u64| i64::from_ne_bytes(number.to_ne_bytes());
-    let modified_ns = stamp::nanoseconds(found.mtime(), found.mtime_nsec());
-    let changed_ns =
-        stamp::trusted_time(stamp::nanoseconds(found.ctime(), found.ctime_nsec()), now);
     Stamped::File([
-        number(found.dev()),
-        number(found.ino()),
-        number(found.len()),
-        modified_ns,
-        changed_ns,
+        number(found.device),
+        number(found.inode),
+        number(found.size),
+        found.modified_ns,
+        stamp::trusted_time(found.changed_ns, now),
     ])
 }

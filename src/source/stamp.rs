@@ -2,10 +2,10 @@
 //! no file.
 
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cograph_model::graph::{FileStamp, UNTRUSTED_TIME};
+use cograph_system::files::FileStat;
 
 /// Returns the stamp, without a hash, of a file with the metadata that `look` returns. A later
 /// write yields another stamp: if the clock is too coarse for that, the stamp equals none.
@@ -16,34 +16,19 @@ pub(super) fn taken<E>(
     // file system's clock.
     let now = now_ns();
     let metadata = look()?;
-    let modified_ns = nanoseconds(metadata.mtime(), metadata.mtime_nsec());
-    let changed_ns = trusted_time(nanoseconds(metadata.ctime(), metadata.ctime_nsec()), now);
-    let stamp =
-        FileStamp { size: metadata.len(), modified_ns, changed_ns, inode: metadata.ino(), hash: 0 };
+    let stamp = of(&FileStat::from(&metadata), now);
     Ok((metadata, stamp))
 }
 
-/// Returns the stamp of a file from a `stat` not before `now`.
-pub(super) fn of_stat(found: &rustix::fs::Stat, now: i64) -> FileStamp {
-    // The types of the fields differ between platforms.
-    let time = |seconds, nanoseconds| {
-        self::nanoseconds(seconds, i64::try_from(nanoseconds).unwrap_or_default())
-    };
+/// Returns the stamp of a file from a look not before `now`.
+pub(super) fn of(found: &FileStat, now: i64) -> FileStamp {
     FileStamp {
-        size: u64::try_from(found.st_size).unwrap_or_default(),
-        modified_ns: time(found.st_mtime, found.st_mtime_nsec),
-        changed_ns: trusted_time(time(found.st_ctime, found.st_ctime_nsec), now),
-        inode: found.st_ino,
+        size: found.size,
+        modified_ns: found.modified_ns,
+        changed_ns: trusted_time(found.changed_ns, now),
+        inode: found.inode,
         hash: 0,
     }
-}
-
-/// Converts seconds and nanoseconds since 1970 to one number; times out of range are all equal.
-pub(super) fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
-    seconds
-        .checked_mul(1_000_000_000)
-        .and_then(|whole| whole.checked_add(nanoseconds))
-        .unwrap_or(i64::MAX)
 }
 
 /// Current time, as in stamps.

@@ -2,15 +2,13 @@
 //! through watched directories; a write through mapped memory, or through another link to the file,
 //! changes the inode only. Opens no file.
 
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::thread::{Builder, ScopedJoinHandle};
-
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 use super::{names, stamp};
 use cograph_model::RepoPath;
 use cograph_model::graph::FileStamp;
+use cograph_system::files::{FileKind, OpenDirectory};
 
 /// Minimum number of files for another thread: they take about a millisecond and a half; starting a
 /// thread takes a twentieth of that.
@@ -59,9 +57,8 @@ impl Sweep {
     /// A file changed too recently is included each time until its time is evidence. Uses at most
     /// this number of threads.
     pub fn look(&mut self, threads: usize) -> Vec<RepoPath> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         // Without a root all files are missing.
-        let root = rustix::fs::open(&self.root, flags, Mode::empty()).ok();
+        let root = OpenDirectory::open_for_looking(&self.root, true).ok();
         // One time for all: files that change from here on are included in the next comparison.
         let (root, begun) = (root.as_ref(), stamp::now_ns());
         let share = self.files.len().div_ceil(threads.max(1)).max(MIN_FILES_PER_THREAD);
@@ -94,7 +91,7 @@ impl Sweep {
 }
 
 fn look_at(
-    root: Option<&OwnedFd>,
+    root: Option<&OpenDirectory>,
     files: &mut [(RepoPath, FileStamp)],
     begun: i64,
 ) -> Vec<RepoPath> {
@@ -110,17 +107,14 @@ fn look_at(
 }
 
 /// Returns the stamp of a regular file; `None` if there is none at the path.
-fn stat(root: &OwnedFd, path: &RepoPath, begun: i64) -> Option<FileStamp> {
+fn stat(root: &OpenDirectory, path: &RepoPath, begun: i64) -> Option<FileStamp> {
     let plain = path.as_str();
-    let found = if plain.contains('%') {
-        rustix::fs::statat(root, names::to_os(path), AtFlags::SYMLINK_NOFOLLOW)
-    } else {
-        rustix::fs::statat(root, plain, AtFlags::SYMLINK_NOFOLLOW)
+    let found = match plain.contains('%') {
+        true => root.look(&names::to_os(path)),
+        false => root.look(Path::new(plain)),
     };
-    let found = found
-        .ok()
-        .filter(|found| FileType::from_raw_mode(found.st_mode) == FileType::RegularFile)?;
-    Some(stamp::of_stat(&found, begun))
+    let found = found.ok().filter(|found| found.kind == FileKind::Regular)?;
+    Some(stamp::of(&found, begun))
 }
 
 #[cfg(test)]

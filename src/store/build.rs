@@ -15,7 +15,6 @@ pub(super) mod row_encoder;
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -28,7 +27,6 @@ pub use self::keys::Places;
 use self::row_encoder::RowWriter;
 use crate::format::error::{StoreError, StoreErrorKind};
 use crate::format::location::{Location, WriterLock};
-use crate::format::ownership;
 use crate::format::rows::Identity;
 use crate::format::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, words};
 use crate::format::statements;
@@ -36,6 +34,7 @@ use crate::format::term_index::TermIndexBuilder;
 use crate::format::views::VIEWS;
 use crate::read::connection::Store;
 use cograph_model::graph::{FileRecord, FileResolution, Graph};
+use cograph_system::owner::private_options;
 
 /// Metadata of a build.
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +146,7 @@ fn build(
     let io = |error| StoreError::from_io(WRITING, path, &error);
     let sqlite = |error| StoreError::from_sqlite(WRITING, path, &error);
     // Created here, because SQLite's error would not contain the cause.
-    let file = ownership::options()
+    let file = private_options()
         .create(true)
         .truncate(true)
         .read(true)
@@ -230,7 +229,7 @@ fn finish(
         signed(identity.uid),
         identity.generation,
         signed(info.fingerprint),
-        root.as_os_str().as_bytes(),
+        root.as_os_str().as_encoded_bytes(),
         i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
         i64::try_from(info.started.elapsed().as_nanos()).unwrap_or(i64::MAX),
         numbering.files.len(),

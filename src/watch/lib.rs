@@ -1,39 +1,34 @@
-//! File watching: the inotify queue of a repository in use, read at each query. Yields paths to
-//! check and nothing more: stamps and hashes decide. Knows no contents, no store and no server.
+//! File watching: what the system has reported about a repository in use, taken at each query.
+//! Yields paths to check and nothing more: stamps and hashes decide. Knows no contents, no store
+//! and no server.
 //!
 //! ```text
-//! directories of a repository ──> inotify queue of the kernel
-//!                                       │ drain, at the start of a query
-//!                            Hints: paths to look at, or everywhere
+//! directories of a repository ──> queue of the system ──> thread of `notify`
+//!                                                              │ paths so far
+//!                        query: touch the cookie, wait for it ─┴─> Hints: paths to look at,
+//!                                                                  or everywhere
 //! ```
 //!
-//! The kernel queues a notification before the system call that changed the file returns. Each
-//! query drains the queue on its own thread, so that a file saved before the query is among the
-//! paths, without a delay. For the same reason no thread reads ahead, and opening and reading files
-//! is not watched: the index does that itself, often enough to overflow the queue.
+//! Linux queues a notification before the system call that changed the file returns, and reports
+//! the cookie after everything before it: a file saved before the query is among the paths. If the
+//! cookie is late, and on systems that promise no order, the query looks everywhere (`queue`).
 //!
 //! A watch is bound to directories, not to paths: if the path of the root leads to another
 //! directory, or something is mounted in it, its changes are not reported. So that is checked
-//! first, each time.
+//! first, each time. A watch by its path is made once: where notifications were lost or the mounts
+//! have changed, a directory may have taken the place of a watched one, and all are watched anew.
 
 mod queue;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_source::{self as source, DirectoryId, Mounts, RULES, SourceError};
-use queue::{Event, Queue, What};
-
-/// Number of notifications per drain above which checking everything is faster.
-const MAX_EVENTS: usize = 10_000;
-/// A burst of changes ends after this time without a notification ...
-const QUIET: Duration = Duration::from_millis(10);
-/// ... or after this time.
-const MAX_BURST: Duration = Duration::from_secs(3);
+use queue::{Change, Queue, QueueError};
 
 /// Watched directories of one repository.
 #[derive(Debug)]
@@ -41,13 +36,13 @@ pub struct Watch {
     root: PathBuf,
     threads: usize,
     queue: Queue,
+    patience: Duration,
     /// Directory at the root's path when the watch was created.
     identity: DirectoryId,
     /// Mounts in it, if the system lists them.
     mounts: Option<Mounts>,
-    /// Watch descriptor -> directory; none for the root.
-    directories: HashMap<i32, Option<RepoPath>>,
-    is_lost: bool,
+    /// Watched directories below the root.
+    directories: BTreeSet<RepoPath>,
 }
 
 /// Possibly changed paths.
@@ -55,7 +50,7 @@ pub struct Watch {
 pub struct Hints {
     /// These files, and the contents of these directories.
     pub paths: BTreeSet<RepoPath>,
-    /// Everything: the queue overflowed.
+    /// Everything: not all changes up to now are known by their paths.
     pub everything: bool,
 }
 
@@ -117,50 +112,73 @@ impl Hints {
     }
 }
 
+impl WatchError {
+    fn of(root: &Path, error: QueueError) -> Self {
+        let root = root.to_path_buf();
+        match error {
+            QueueError::Limit => Self::Limit { root },
+            QueueError::System(source) => Self::System { root, source },
+        }
+    }
+}
+
 impl Watch {
     /// Watches the directories of the repository at `root`. Later changes are among the hints.
     pub fn start(root: &Path, threads: usize, cancel: &CancelToken) -> Result<Self, WatchError> {
-        let failed = |source| WatchError::System { root: root.to_path_buf(), source };
         if let Some(kind) = source::remote_kind(root) {
             return Err(WatchError::Remote { root: root.to_path_buf(), kind });
         }
-        let queue = Queue::open().map_err(failed)?;
         let mounts = Mounts::of(root).ok();
         let Some(identity) = DirectoryId::of(root) else {
             return Err(WatchError::Lost { root: root.to_path_buf() });
         };
-        let (root, directories) = (root.to_path_buf(), HashMap::new());
-        let mut watch =
-            Self { root, threads, queue, identity, mounts, directories, is_lost: false };
-        watch.add(None)?;
+        let queue = Queue::open(root).map_err(|error| WatchError::of(root, error))?;
+        let mut watch = Self {
+            root: root.to_path_buf(),
+            threads,
+            queue,
+            patience: queue::PATIENCE,
+            identity,
+            mounts,
+            directories: BTreeSet::new(),
+        };
         watch.add_below(None, cancel)?;
         // Ignore rules outside of the work tree. May not exist.
-        let _ = watch.add(RepoPath::new(".git/info"));
+        watch.add(RepoPath::new(".git/info").into_iter().collect())?;
         Ok(watch)
+    }
+
+    /// How long a query waits until everything before it was reported: 50 ms unless another time is
+    /// given. Then it looks everywhere.
+    pub fn with_patience(self, patience: Duration) -> Self {
+        Self { patience, ..self }
     }
 
     /// Number of watched directories.
     pub fn directories(&self) -> usize {
-        self.directories.len()
+        self.directories.len() + 1
     }
 
-    /// Changes reported since the last call. Does not block.
+    /// Changes since the last call, up to now. Blocks for at most the patience.
     pub fn drain(&mut self, cancel: &CancelToken) -> Result<Hints, WatchError> {
         if DirectoryId::of(&self.root) != Some(self.identity) {
             return Err(WatchError::Lost { root: self.root.clone() });
         }
-        let mut hints = Hints::default();
-        let mut appeared = BTreeSet::new();
-        let mut events = Vec::new();
-        self.queue
-            .read(&mut events)
-            .map_err(|source| WatchError::System { root: self.root.clone(), source })?;
-        hints.everything = self.check_mounts()? || events.len() > MAX_EVENTS;
-        for event in events {
-            self.take_in(event, &mut hints, &mut appeared);
+        let have_mounts_changed = self.check_mounts()?;
+        let failed = |source| WatchError::System { root: self.root.clone(), source };
+        let heard = self.queue.hear(self.patience).map_err(failed)?;
+        if have_mounts_changed || heard.is_lost {
+            let anew = Self::start(&self.root, self.threads, cancel)?;
+            *self = anew.with_patience(self.patience);
+            return Ok(Hints { paths: BTreeSet::new(), everything: true });
         }
-        if self.is_lost {
+        let mut hints = Hints { paths: BTreeSet::new(), everything: !heard.is_complete };
+        let mut appeared = BTreeSet::new();
+        if heard.paths.get(&self.root) == Some(&Change::Gone) {
             return Err(WatchError::Lost { root: self.root.clone() });
+        }
+        for (path, change) in heard.paths {
+            self.take_in(&path, change, &mut hints, &mut appeared);
         }
         if hints.everything {
             hints.paths.clear();
@@ -178,47 +196,21 @@ impl Watch {
 
     /// Waits until a change was reported and its burst has ended. Returns false if `cancel` was
     /// raised first.
-    pub fn wait(&self, cancel: &CancelToken) -> Result<bool, WatchError> {
-        let failed = |source| WatchError::System { root: self.root.clone(), source };
-        let bell = queue::WakeReceiver::new().map_err(failed)?;
-        let ringer = bell.sender().map_err(failed)?;
-        let _hook = cancel.on_cancel(move || ringer.wake());
-        if !self.queue.wait(&bell).map_err(failed)? {
-            return Ok(false);
-        }
-        // The queue is not read, so that its growth shows whether the burst goes on.
-        let until = Instant::now() + MAX_BURST;
-        let mut size = self.queue.size().map_err(failed)?;
-        while Instant::now() < until && !cancel.wait(QUIET) {
-            let now = self.queue.size().map_err(failed)?;
-            if now == size {
-                break;
-            }
-            size = now;
-        }
-        Ok(!cancel.is_cancelled())
+    pub fn wait(&self, cancel: &CancelToken) -> bool {
+        self.queue.wait(cancel);
+        !cancel.is_cancelled()
     }
 
-    /// Handles one notification.
-    fn take_in(&mut self, event: Event, hints: &mut Hints, appeared: &mut BTreeSet<RepoPath>) {
-        if event.what == What::Overflow {
-            hints.everything = true;
-            return;
-        }
-        let Some(directory) = self.directories.get(&event.watch).cloned() else { return };
-        let Some(name) = event.name else {
-            // About the watched directory itself.
-            self.is_lost |=
-                directory.is_none() && matches!(event.what, What::Gone | What::Unwatched);
-            if event.what == What::Unwatched {
-                self.directories.remove(&event.watch);
-            }
-            return;
-        };
-        let parent = directory
-            .as_ref()
-            .map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
-        let Some(path) = source::repo_path(&self.root, &parent.join(&name)) else { return };
+    /// Handles the report of a path.
+    fn take_in(
+        &mut self,
+        on_disk: &Path,
+        change: Change,
+        hints: &mut Hints,
+        appeared: &mut BTreeSet<RepoPath>,
+    ) {
+        // None of the root itself: its attributes.
+        let Some(path) = source::repo_path(&self.root, on_disk) else { return };
         if path.as_str() == ".git/info/exclude" {
             hints.everything = true;
         } else if path.as_str().starts_with(".git/") {
@@ -227,16 +219,20 @@ impl Watch {
             // A nested repository with ignore rules of its own was added or removed.
             hints.everything = true;
         } else if RULES.contains(&path.file_name()) {
-            match directory {
-                Some(directory) => drop(hints.paths.insert(directory)),
+            match RepoPath::new(path.directory()) {
+                Some(directory) => {
+                    appeared.insert(directory.clone());
+                    hints.paths.insert(directory);
+                }
                 None => hints.everything = true,
             }
-            appeared.extend(RepoPath::new(path.directory()));
         } else {
-            if event.is_directory && matches!(event.what, What::Gone) {
-                self.forget_below(&path);
-                appeared.remove(&path);
-            } else if event.is_directory {
+            if change == Change::Gone && self.directories.contains(&path) {
+                // Those watches have ended.
+                self.directories.retain(|watched| !watched.starts_with(&path));
+            }
+            let is_directory = || on_disk.symlink_metadata().is_ok_and(|found| found.is_dir());
+            if change > Change::File && is_directory() {
                 appeared.insert(path.clone());
             }
             hints.paths.insert(path);
@@ -256,19 +252,20 @@ impl Watch {
         }
     }
 
-    /// Watches a directory; a missing one is no error.
-    fn add(&mut self, directory: Option<RepoPath>) -> Result<bool, WatchError> {
-        let path = directory
-            .as_ref()
-            .map_or_else(|| self.root.clone(), |path| source::on_disk(&self.root, path));
-        match self.queue.watch(&path) {
-            Ok(number) => Ok(self.directories.insert(number, directory).is_none()),
-            Err(error) if error.kind() == io::ErrorKind::StorageFull => {
-                Err(WatchError::Limit { root: self.root.clone() })
-            }
-            Err(_) if directory.is_some() => Ok(false),
-            Err(source) => Err(WatchError::System { root: self.root.clone(), source }),
-        }
+    /// Watches directories, sorted by their paths, and returns whether one of them is new. A
+    /// missing one is no error.
+    fn add(&mut self, mut directories: Vec<RepoPath>) -> Result<bool, WatchError> {
+        directories.retain(|directory| !self.directories.contains(directory));
+        let on_disk = |directory| source::on_disk(&self.root, directory);
+        let paths = directories.iter().map(on_disk).collect();
+        let mut missing = BTreeSet::new();
+        self.queue
+            .watch(paths, |path| missing.extend(source::repo_path(&self.root, path)))
+            .map_err(|error| WatchError::of(&self.root, error))?;
+        directories.retain(|directory| !missing.contains(directory));
+        let is_new = !directories.is_empty();
+        self.directories.extend(directories);
+        Ok(is_new)
     }
 
     /// Watches the indexed directories below these, or all. Repeats until there is no new one:
@@ -278,30 +275,16 @@ impl Watch {
         below: Option<&BTreeSet<RepoPath>>,
         cancel: &CancelToken,
     ) -> Result<(), WatchError> {
-        loop {
+        // Elsewhere the watch of the root has them all.
+        while queue::IS_ORDERED {
             let walk = match below {
                 Some(paths) => source::walk_below(&self.root, paths, cancel),
                 None => source::walk(&self.root, self.threads, cancel),
             };
-            let mut is_new = false;
-            for directory in walk.map_err(WatchError::Source)?.directories {
-                is_new |= self.add(Some(directory))?;
-            }
-            if !is_new {
-                return Ok(());
+            if !self.add(walk.map_err(WatchError::Source)?.directories)? {
+                break;
             }
         }
-    }
-
-    /// Removes the watches of a moved or deleted directory, recursively.
-    fn forget_below(&mut self, directory: &RepoPath) {
-        let queue = &self.queue;
-        self.directories.retain(|&number, path| {
-            let is_in = path.as_ref().is_some_and(|path| path.starts_with(directory));
-            if is_in {
-                queue.unwatch(number);
-            }
-            !is_in
-        });
+        Ok(())
     }
 }

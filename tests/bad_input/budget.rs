@@ -9,8 +9,9 @@ use cograph::extract::{Exhausted, Limits as ExtractLimits, extract};
 use cograph::grammar;
 use cograph::index::{Outcome, Run, retry_slow};
 use cograph::model::cancel::CancelToken;
-use cograph::model::thread_use::{cpu_time, heap_bytes};
 use cograph::model::{RepoPath, SkipReason};
+use cograph::system::allocator::heap_bytes;
+use cograph::system::clock::thread_cpu;
 
 use super::setup::{Repository, file, limits, skipped, symbols};
 
@@ -27,9 +28,9 @@ fn error_recovery_ends_at_the_budget() {
     let cases = [("a.py", "", "/*\n"), ("c.cs", "", "a<\n"), ("d.jl", "x = ", "| a\n")];
     for (path, start, unit) in cases {
         let text = format!("{start}{}", unit.repeat(20_000));
-        let (cpu, heap) = (cpu_time(), heap_bytes());
+        let (cpu, heap) = (thread_cpu(), heap_bytes());
         assert!(extracted(path, &text, ExtractLimits::default()).is_err(), "{path}");
-        let took = cpu_time() - cpu;
+        let took = thread_cpu() - cpu;
         assert!(took < Duration::from_secs(4), "{path}: {took:?}");
         let kept = heap_bytes() - heap;
         assert!(kept < 8 << 20, "{path}: the abandoned parse keeps {kept} bytes");

@@ -137,6 +137,25 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("store", &[&["format"], &["read"], &["build", "name_index"], &["lifecycle", "update"]]),
+    (
+        "system",
+        &[
+            &[
+                "allocator",
+                "clock",
+                "files",
+                "limits",
+                "machine",
+                "mounts",
+                "names",
+                "owner",
+                "positioned",
+                "processes",
+                "streams",
+            ],
+            &["effort"],
+        ],
+    ),
     ("watch", &[&["queue"]]),
 ];
 

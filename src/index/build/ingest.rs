@@ -18,10 +18,10 @@ use cograph_grammar as grammar;
 use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileRecord, FileStamp};
 use cograph_model::panics::guarded;
-use cograph_model::thread_use::cpu_time;
 use cograph_model::{LanguageId, RepoPath, SkipReason};
 use cograph_resolve::{ProjectFile, Shared};
 use cograph_source::{self as source, Root, Text, WalkedFile};
+use cograph_system::clock::thread_cpu;
 
 /// Prefix of a file that may contain a `#!` line, in bytes.
 const SHEBANG_BYTES: usize = 512;
@@ -157,10 +157,10 @@ impl<'t> Ingestion<'t> {
         let is_project_file = grammar::is_project_file(file.path.file_name());
         let is_late = self.effort.is_late();
         let one = One { is_project_file, pace: self.pace, is_late, alone: false };
-        let begun = cpu_time();
+        let begun = thread_cpu();
         let taken = ingest_file(&self.root, file, one, self.plan, self.run);
         let is_lost = matches!(taken.0.content, Err(SkipReason::Deferred));
-        self.effort.add(cpu_time().saturating_sub(begun), is_lost);
+        self.effort.add(thread_cpu().saturating_sub(begun), is_lost);
         self.counter.add_one();
         taken
     }

@@ -2,19 +2,15 @@
 //! lowered that while it ran (`prlimit`). What it dies of then is the fault of no file.
 
 use cograph_config::Limits;
-use rustix::process::{Pid, Resource, getrlimit};
+use cograph_system::limits::{Bounded, address_space_of, bound_of};
 
 /// Address space besides the memory limit: the program itself, and what libraries reserve.
 const RESERVED_BYTES: u64 = 1 << 30;
 const THREAD_BYTES: u64 = 128 << 20;
 
-/// Row of the limits of a process in the file system of processes.
-const ROW: &str = "Max address space";
-
 /// Bound of the address space of this process, which those that it starts inherit.
 pub(super) fn inherited() -> u64 {
-    let current = getrlimit(Resource::As);
-    current.maximum.into_iter().chain(current.current).fold(u64::MAX, u64::min)
+    bound_of(Bounded::AddressSpace).least()
 }
 
 /// Bound that a worker sets itself. The allocator keeps the address space of memory that it has
@@ -30,32 +26,7 @@ pub(super) fn bound(limits: &Limits, inherited: u64) -> u64 {
 }
 
 /// True if the bound of a process, which may have ended and is not reaped, is lower than this one.
-/// False where the system does not tell.
-#[expect(clippy::disallowed_methods, reason = "a file of the kernel, not of a repository")]
-pub(super) fn is_below(pid: Pid, bound: u64) -> bool {
-    let text = std::fs::read_to_string(format!("/proc/{}/limits", pid.as_raw_nonzero()));
-    text.ok().and_then(|text| soft(&text)).is_some_and(|current| current < bound)
-}
-
-/// Soft limit in the row of the address space.
-fn soft(limits: &str) -> Option<u64> {
-    let row = limits.lines().find_map(|line| line.strip_prefix(ROW))?;
-    row.split_whitespace().next()?.parse().ok()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_soft_limit_is_read_from_its_row() {
-        let row = |value: &str| {
-            format!(
-                "Max file locks   7   unlimited   locks\nMax address space   {value}   9   bytes\n"
-            )
-        };
-        assert_eq!(soft(&row("4096")), Some(4096));
-        assert_eq!(soft(&row("unlimited")), None);
-        assert_eq!(soft("Max file locks   7   unlimited   locks\n"), None);
-    }
+/// False where the system does not say.
+pub(super) fn is_below(process: u32, bound: u64) -> bool {
+    address_space_of(process).is_some_and(|current| current < bound)
 }

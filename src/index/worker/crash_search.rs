@@ -1,10 +1,9 @@
 //! Finds the file that crashes a worker: each crash narrows the suspects for the next attempt.
 //! Pure; starts nothing.
 
-use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use rustix::process::Signal;
+use cograph_system::processes::was_ended_from_outside;
 
 use crate::progress::Phase;
 use crate::quarantine::Suspicion;
@@ -43,13 +42,7 @@ pub(super) enum CrashCause {
 
 impl CrashCause {
     pub(super) fn of(status: ExitStatus) -> Self {
-        let outside = [Signal::KILL, Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT];
-        match status.signal() {
-            Some(number) if outside.iter().any(|signal| signal.as_raw() == number) => {
-                Self::External
-            }
-            _ => Self::Work,
-        }
+        if was_ended_from_outside(status) { Self::External } else { Self::Work }
     }
 }
 
@@ -157,14 +150,6 @@ mod tests {
             );
         }
         assert_eq!((search.quarantined.len(), &search.suspicion), (0, &Suspicion::default()));
-        for (signal, cause) in [
-            (Signal::KILL, CrashCause::External),
-            (Signal::TERM, CrashCause::External),
-            (Signal::SEGV, CrashCause::Work),
-        ] {
-            assert_eq!(CrashCause::of(ExitStatus::from_raw(signal.as_raw())), cause, "{signal:?}");
-        }
-        assert_eq!(CrashCause::of(ExitStatus::from_raw(1 << 8)), CrashCause::Work, "an exit code");
     }
 
     fn trying(name: &str) -> WorkerActivity {

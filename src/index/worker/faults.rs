@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::Path;
 
-use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
+use cograph_system::limits::{Bounded, set_bound};
+use cograph_system::processes;
 
 use cograph_extract::{self as extract, Exhausted, Limits};
 use cograph_model::LanguageId;
@@ -54,11 +55,9 @@ fn happen(what: &str) {
         "abort" => std::process::abort(),
         // The runtime ignores the first signal, because it is not a stack overflow.
         "segv" => loop {
-            let _ = kill_process(getpid(), Signal::SEGV);
+            processes::fault();
         },
-        "kill" => {
-            let _ = kill_process(getpid(), Signal::KILL);
-        }
+        "kill" => processes::end_from_outside(),
         "overflow" => assert_ne!(overflow(0), 1),
         "hang" => loop {
             std::thread::park();
@@ -73,8 +72,7 @@ fn happen(what: &str) {
         "reserve" => drop(std::hint::black_box(Vec::<u8>::with_capacity(600 << 20))),
         // As if another process had set the limit.
         "confine" => {
-            let maximum = getrlimit(Resource::As).maximum;
-            let _ = setrlimit(Resource::As, Rlimit { current: Some(64 << 20), maximum });
+            let _ = set_bound(Bounded::AddressSpace, Some(64 << 20));
             happen("reserve");
         }
         "swell" => {

@@ -1,9 +1,7 @@
 //! Wire protocol between a worker and its parent: orders to the worker, and messages from it until
 //! the order is done. Each is a sequence of fields terminated by NUL, which no path contains.
 
-use std::ffi::OsString;
 use std::io::{self, BufRead, Write};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -14,6 +12,7 @@ use crate::quarantine::Suspicion;
 use cograph_config::Limits;
 use cograph_model::{RepoPath, SkipReason};
 use cograph_store::Location;
+use cograph_system::names::from_bytes;
 
 /// Order to a worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -123,7 +122,7 @@ impl Order {
         ];
         let mut text = Vec::new();
         for path in [self.location.root(), self.location.directory()] {
-            push(&mut text, path.as_os_str().as_bytes());
+            push(&mut text, path.as_os_str().as_encoded_bytes());
         }
         numbers.iter().for_each(|number| push(&mut text, number.to_string().as_bytes()));
         self.quarantined
@@ -142,7 +141,7 @@ impl Order {
 
     /// Reads an order; none if it is truncated or invalid.
     pub(super) fn read(input: &mut impl BufRead) -> Option<Self> {
-        let mut path = || field(input).map(|bytes| PathBuf::from(OsString::from_vec(bytes)));
+        let mut path = || field(input).map(|bytes| PathBuf::from(from_bytes(bytes)));
         let location = Location::at(path()?, path()?);
         let mut number = || text(field(input)?)?.parse::<u64>().ok();
         let (kind, patience) = (number()?, Duration::from_millis(number()?));
@@ -291,7 +290,6 @@ fn microseconds(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
     use std::path::Path;
 
     fn path(text: &str) -> RepoPath {
@@ -300,9 +298,9 @@ mod tests {
 
     #[test]
     fn an_order_arrives_as_it_was_given() {
-        let root = Path::new(OsStr::from_bytes(b"/with \xff\nand\tmore"));
+        let root = PathBuf::from(from_bytes(b"/with \xff\nand\tmore".to_vec()));
         let order = |(work, suspicion)| Order {
-            location: Location::new(Path::new("/cache"), root),
+            location: Location::new(Path::new("/cache"), &root),
             work,
             patience: Duration::from_secs(7),
             limits: Limits { threads: 3, memory_bytes: u64::MAX, ..Limits::default() },

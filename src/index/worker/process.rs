@@ -9,7 +9,6 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread::Builder;
 
 use rustc_hash::FxHashMap;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use super::confinement;
 use super::message::{Message, Order, Work};
@@ -24,22 +23,22 @@ use crate::{
 };
 use cograph_config::Limits;
 use cograph_model::cancel::CancelToken;
-use cograph_model::freed_pages;
 use cograph_model::{RepoPath, SkipReason};
 use cograph_store::Snapshot;
+use cograph_system::limits::{Bounded, set_bound};
+use cograph_system::{allocator, streams};
 
 /// Executes the orders of the parent process. Owns standard input and output until it returns.
 pub fn serve_worker() -> io::Result<()> {
-    let input =
-        BufReader::new(File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?));
-    let output = File::from(rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?);
+    let input = BufReader::new(File::from(streams::own_input()?));
+    let output = File::from(streams::own_output()?);
     // Output of libraries must not interleave with messages.
-    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    streams::output_to_errors()?;
     let orders = orders(input)?;
     let by_hand = |_| io::Error::other("a worker is started by this program, not by hand");
     let first = orders.recv().map_err(by_hand)?;
     bound_memory(&first.limits)?;
-    freed_pages::give_back_soon();
+    allocator::give_back_soon();
     let reports = Arc::new(Reports::to(output, first.location.root(), first.limits.memory_bytes));
     let watching = Arc::clone(&reports);
     let limit = first.limits.file_time;
@@ -168,7 +167,6 @@ fn quarantined(
 /// Makes an allocation fail, which ends the worker, before the machine runs out of memory: the
 /// watchdog bounds what is resident, but not at once.
 fn bound_memory(limits: &Limits) -> io::Result<()> {
-    let current = Some(confinement::bound(limits, confinement::inherited()));
-    let maximum = getrlimit(Resource::As).maximum;
-    Ok(setrlimit(Resource::As, Rlimit { current, maximum })?)
+    let bound = confinement::bound(limits, confinement::inherited());
+    set_bound(Bounded::AddressSpace, Some(bound))
 }

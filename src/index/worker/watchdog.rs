@@ -10,18 +10,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::effort::{
-    Effort, MemoryUse, ThreadId, Ticks, memory_use, this_thread, use_of_process, use_of_thread,
-};
+use super::effort::{Effort, Ticks};
 use super::message::Message;
 use crate::IndexError;
 use crate::progress::{Phase, Progress};
 use crate::quarantine::Observer;
 use cograph_model::cancel::CancelToken;
-use cograph_model::thread_use::cpu_time;
 use cograph_model::{RepoPath, SkipReason};
+use cograph_system::clock::thread_cpu;
+use cograph_system::effort::{
+    MemoryUse, ThreadId, memory_use, this_thread, use_of_process, use_of_thread,
+};
+use cograph_system::limits::{Bounded, bound_of, set_bound};
 
 /// Time limit of a phase without single files, as a multiple of the limit of a file.
 const PHASE_TIME_FACTOR: u32 = 20;
@@ -59,7 +60,7 @@ pub(super) struct Reports {
     /// Memory of the process, and when it was read.
     memory: Mutex<Option<(MemoryUse, Instant)>>,
     /// `RLIMIT_DATA` of the process while no file is parsed.
-    data_limit: Rlimit,
+    data_limit: Option<u64>,
     /// Repository, for messages.
     root: PathBuf,
     /// Memory limit of the process, in bytes.
@@ -118,7 +119,7 @@ impl Reports {
             phase: Mutex::default(),
             begun: Condvar::new(),
             memory: Mutex::default(),
-            data_limit: getrlimit(Resource::Data),
+            data_limit: bound_of(Bounded::Data).current,
             parsed: AtomicU64::new(0),
         }
     }
@@ -188,10 +189,9 @@ impl Reports {
         let parsed = self.parsed.load(Ordering::Relaxed);
         let allowed = allowed_memory(working, parsed, |memory| memory.data)
             .map(|bytes| bytes.saturating_add(UNWATCHED_MEMORY));
-        let Rlimit { current, maximum } = self.data_limit;
-        let limit = [allowed, current].into_iter().flatten().min();
+        let limit = [allowed, self.data_limit].into_iter().flatten().min();
         // A limit that cannot be lowered leaves the watchdog.
-        let _ = setrlimit(Resource::Data, Rlimit { current: limit, maximum });
+        let _ = set_bound(Bounded::Data, limit);
     }
 
     fn check_memory(&self) {
@@ -258,7 +258,7 @@ impl Observer for Arc<Reports> {
         let working = Working {
             path: path.clone(),
             thread: this_thread(),
-            effort: Effort::start(cpu_time()),
+            effort: Effort::start(thread_cpu()),
             bytes,
             memory: self.recent_memory(),
             parsed: self.parsed.load(Ordering::Relaxed),

@@ -1,7 +1,6 @@
 //! Percent-encoding of paths and strict decoding of URIs: malformed input is rejected. Text only;
 //! existence is checked elsewhere.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 /// Decodes percent-encoding; none if an escape is malformed or the text contains what a URI cannot:
@@ -41,7 +40,7 @@ pub(crate) fn encode_path(path: &[u8]) -> String {
 
 /// Address of a line of a file.
 pub fn file_address(path: &Path, line: u64) -> String {
-    format!("file://{}#{line}", encode_path(path.as_os_str().as_bytes()))
+    format!("file://{}#{line}", encode_path(path.as_os_str().as_encoded_bytes()))
 }
 
 fn digit(letter: u8) -> Option<u8> {

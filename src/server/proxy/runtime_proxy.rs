@@ -18,7 +18,6 @@ use cograph_model::cancel::CancelToken;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::{Value, json};
 use std::cell::Cell;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -310,7 +309,7 @@ pub(crate) fn reply(result: &Value) -> Reply {
 
 /// The `file://` URI of a directory.
 fn address(directory: &Path) -> String {
-    format!("file://{}", uri::encode_path(directory.as_os_str().as_bytes()))
+    format!("file://{}", uri::encode_path(directory.as_os_str().as_encoded_bytes()))
 }
 
 #[cfg(test)]

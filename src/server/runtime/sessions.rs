@@ -1,7 +1,6 @@
 //! Session table of a runtime: start, limits and shutdown of sessions. Each session runs on a
 //! thread of its own and removes itself.
 
-use crate::base::allocator;
 use crate::jsonrpc::admission::Permits;
 use crate::jsonrpc::message::{INTERNAL_ERROR, RpcError};
 use crate::jsonrpc::requests;
@@ -12,6 +11,7 @@ use crate::workspace::repositories::{Patience, Reach, Repositories, Shared};
 use crate::{Limits, publish_events};
 use crate::{session::Session, transport::Stream};
 use cograph_faults as faults;
+use cograph_system::allocator;
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::io::{self, Write};

@@ -1,14 +1,15 @@
 //! Starts a runtime (daemon) on demand: a detached process that ends itself when idle.
 
 use cograph_config::WorkerCommand;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use cograph_system::streams;
 use std::io::{BufRead, BufReader};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
-/// Startup timeout of a runtime, in seconds.
-const START: i64 = 5;
+/// Startup timeout of a runtime.
+const START: Duration = Duration::from_secs(5);
 
 /// Ensures that a runtime listens on the socket, or returns why none does. Concurrent clients may
 /// start several: one acquires the lock, the others exit.
@@ -31,11 +32,10 @@ pub(crate) fn ensure(socket: &Path, command: &WorkerCommand) -> Result<(), Strin
         std::thread::Builder::new().name("runtime".to_owned()).spawn(move || child.wait());
     let (waiting, output) =
         (waiting.map_err(failed)?, output.ok_or("a runtime cannot be started: it has no output")?);
-    let mut polled = [PollFd::new(&output, PollFlags::IN)];
-    // An error of `poll` shows up in the following read.
-    let ready = poll(&mut polled, Some(&Timespec { tv_sec: START, tv_nsec: 0 }));
-    if ready == Ok(0) {
-        return Err(format!("the runtime that was started does not listen after {START} s"));
+    // An error of the wait shows up in the following read.
+    if matches!(streams::wait_readable(&output, Some(START)), Ok(false)) {
+        let seconds = START.as_secs();
+        return Err(format!("the runtime that was started does not listen after {seconds} s"));
     }
     let mut line = String::new();
     BufReader::new(output).read_line(&mut line).map_err(failed)?;

@@ -1,11 +1,10 @@
 //! Reader thread of a session: blocking reads, line framing, and a bounded channel to the
 //! dispatcher. It owns the descriptor and its only buffer.
 
-use super::stdio::wait_until_ready;
-use crate::base::allocator;
+use super::stdio::waited;
 use crate::jsonrpc::framing::{Piece, Splitter};
 use cograph_faults::{Fault, planted};
-use rustix::event::PollFlags;
+use cograph_system::{allocator, streams};
 use rustix::io::Errno;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -57,7 +56,7 @@ fn read(descriptor: &OwnedFd, line_bytes: usize, sender: &Sender<Input>) -> io::
                 splitter.push(&buffer[..count], &mut pieces);
             }
             Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => wait_until_ready(descriptor, PollFlags::IN)?,
+            Err(Errno::AGAIN) => waited(streams::wait_readable(descriptor, None))?,
             // A terminal whose other end was closed reports EIO instead of end of input.
             Err(Errno::IO) => return Ok(()),
             Err(error) => return Err(error.into()),
@@ -70,7 +69,7 @@ fn read(descriptor: &OwnedFd, line_bytes: usize, sender: &Sender<Input>) -> io::
         if planted(Fault::PollBufreader) {
             for piece in pieces.drain(..) {
                 let _ = sender.blocking_send(Input::Pieces(vec![piece]));
-                wait_until_ready(descriptor, PollFlags::IN)?;
+                waited(streams::wait_readable(descriptor, None))?;
             }
         }
         if !pieces.is_empty() && sender.blocking_send(Input::Pieces(pieces)).is_err() {

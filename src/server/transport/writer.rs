@@ -1,11 +1,10 @@
 //! Writer thread of a session: writes whole messages in order. A client that does not read blocks
 //! this thread only; `Output` exposes the queue size for backpressure.
 
-use super::stdio::{is_abandoned, wait_until_ready};
-use crate::base::allocator;
+use super::stdio::waited;
 use cograph_faults::{Fault, planted};
+use cograph_system::{allocator, streams};
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use rustix::event::PollFlags;
 use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::io;
@@ -99,7 +98,7 @@ impl Output {
 
     /// True if the client closed its end, even if no write has failed yet.
     pub(crate) fn is_abandoned(&self) -> bool {
-        is_abandoned(&self.descriptor) && !planted(Fault::WriteErrorsIgnored)
+        streams::is_abandoned(&self.descriptor) && !planted(Fault::WriteErrorsIgnored)
     }
 
     /// Resolves after a write or a disconnect.
@@ -172,7 +171,7 @@ fn write_all(descriptor: &OwnedFd, shared: &SharedOutput) -> io::Result<()> {
                     shared.room.notify_one();
                 }
                 Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => wait_until_ready(descriptor, PollFlags::OUT)?,
+                Err(Errno::AGAIN) => waited(streams::wait_writable(descriptor))?,
                 Err(_) if planted(Fault::WriteErrorsIgnored) => break,
                 Err(error) => return Err(error.into()),
             }

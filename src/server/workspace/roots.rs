@@ -4,8 +4,6 @@
 use crate::base::uri;
 use crate::jsonrpc::message::RequestId;
 use serde_json::{Value, json};
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 /// Maximum number of roots.
@@ -62,7 +60,7 @@ fn directory(address: &str) -> Option<PathBuf> {
         .then(|| uri::decode(path))
         .flatten()
         .filter(|bytes| bytes.len() <= PATH_BYTES)
-        .map(|bytes| PathBuf::from(OsString::from_vec(bytes)))
+        .map(|bytes| PathBuf::from(cograph_system::names::from_bytes(bytes)))
 }
 
 #[cfg(test)]

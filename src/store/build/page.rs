@@ -3,9 +3,9 @@
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use super::row::Value;
+use cograph_system::positioned::write_all_at;
 
 /// Page size in bytes.
 pub(super) const PAGE_BYTES: usize = 4_096;
@@ -86,13 +86,13 @@ impl<'f> PageFile<'f> {
 
     /// Overwrites a page that existed before.
     pub(crate) fn replace(&self, number: u32, page: &[u8; PAGE_BYTES]) -> io::Result<()> {
-        self.file.write_all_at(page, offset(number - 1))
+        write_all_at(self.file, page, offset(number - 1))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let waiting =
             u32::try_from(self.waiting.len() / PAGE_BYTES).expect("only so many pages wait");
-        self.file.write_all_at(&self.waiting, offset(self.count - waiting))?;
+        write_all_at(self.file, &self.waiting, offset(self.count - waiting))?;
         self.waiting.clear();
         Ok(())
     }
@@ -100,7 +100,7 @@ impl<'f> PageFile<'f> {
     /// Flushes the buffer and writes the page count.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        self.file.write_all_at(&self.count.to_be_bytes(), PAGE_COUNT_AT)
+        write_all_at(self.file, &self.count.to_be_bytes(), PAGE_COUNT_AT)
     }
 }
 
@@ -246,7 +246,8 @@ mod tests {
         pages.finish().expect("it can be written");
         let page = |number: u32| {
             let mut page = vec![0; PAGE_BYTES];
-            file.read_exact_at(&mut page, offset(number - 1)).expect("it was written");
+            cograph_system::positioned::read_exact_at(&file, &mut page, offset(number - 1))
+                .expect("it was written");
             page
         };
         assert_eq!(page(LOCK_PAGE), [0; PAGE_BYTES]);

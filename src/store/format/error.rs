@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::process::{Resource, getrlimit};
+use cograph_system::limits::is_file_size_limited;
 
 /// Kind of an error, which decides the reaction of the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -139,7 +139,7 @@ fn is_beyond_file_size(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error().map(|error| error.extended_code);
     code.is_some_and(|code| {
         [SQLITE_IOERR_WRITE, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_SHMSIZE].contains(&code)
-    }) && getrlimit(Resource::Fsize).current.is_some()
+    }) && is_file_size_limited()
 }
 
 fn is_misfit(error: &rusqlite::Error) -> bool {

@@ -4,8 +4,6 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, TryLockError};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -13,6 +11,8 @@ use std::time::{Duration, Instant, SystemTime};
 use super::error::{StoreError, StoreErrorKind};
 use super::schema::FORMAT;
 use crate::format::ownership;
+use cograph_system::files;
+use cograph_system::owner::private_options;
 
 pub(crate) const LOCK_FILE: &str = "writer.lock";
 pub(super) const TEMPORARY_SUFFIX: &str = ".building";
@@ -43,7 +43,7 @@ pub struct Version {
 impl Location {
     /// Location of the repository at `root` (absolute, without symlinks) in the cache.
     pub fn new(cache: &Path, root: &Path) -> Self {
-        let hash = xxhash_rust::xxh3::xxh3_64(root.as_os_str().as_bytes());
+        let hash = xxhash_rust::xxh3::xxh3_64(root.as_os_str().as_encoded_bytes());
         let readable: String = root
             .file_name()
             .unwrap_or(OsStr::new("root"))
@@ -114,9 +114,9 @@ impl Location {
     /// Current identity of the file of a generation.
     pub(crate) fn version(&self, generation: u64) -> Result<Version, StoreError> {
         let path = self.generation_path(generation);
-        let metadata = fs::metadata(&path)
+        let found = files::find(&path, true)
             .map_err(|error| StoreError::from_io("looking at store", &path, &error))?;
-        Ok(Version { generation, device: metadata.dev(), inode: metadata.ino() })
+        Ok(Version { generation, device: found.device, inode: found.inode })
     }
 
     /// Lock file of the writer.
@@ -140,7 +140,7 @@ impl Location {
         ownership::make(&self.directory)?;
         let path = self.lock_path();
         let attempt = "locking for writing";
-        let file = ownership::options()
+        let file = private_options()
             .create(true)
             .truncate(false)
             .write(true)

@@ -1,26 +1,18 @@
 //! Ownership and permissions of the cache: private to its user; files of other users are not read.
 
-use std::fs::{self, OpenOptions, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
+
+use cograph_system::owner::{self, SUPERUSER};
 
 use super::error::{StoreError, StoreErrorKind};
 
-/// Root is trusted.
-const ROOT: u32 = 0;
 const FOR_OTHERS: u32 = 0o077;
 const WRITABLE_BY_ALL: u32 = 0o002;
 const STICKY: u32 = 0o1000;
 
 const ATTEMPT: &str = "using the cache";
-
-/// Options for creating private files.
-pub(crate) fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.mode(0o600);
-    options
-}
 
 /// Fails if a directory of the cache belongs to another user, or is writable by all without the
 /// sticky bit, so that others could replace its files. A missing directory is accepted.
@@ -33,11 +25,12 @@ pub(crate) fn check(directory: &Path) -> Result<(), StoreError> {
     };
     let refused =
         |why: String| Err(StoreError::new(StoreErrorKind::Permission, ATTEMPT, directory, why));
-    if found.uid() != ROOT && found.uid() != rustix::process::geteuid().as_raw() {
-        return refused(format!("it belongs to user {}", found.uid()));
+    let (of, mode) = (owner::owner_of(&found), owner::permissions(&found));
+    if of != SUPERUSER && of != owner::effective_user() {
+        return refused(format!("it belongs to user {of}"));
     }
-    if found.is_dir() && found.mode() & (WRITABLE_BY_ALL | STICKY) == WRITABLE_BY_ALL {
-        return refused(format!("any user may write it (mode {:o})", found.mode() & 0o7777));
+    if found.is_dir() && mode & (WRITABLE_BY_ALL | STICKY) == WRITABLE_BY_ALL {
+        return refused(format!("any user may write it (mode {mode:o})"));
     }
     Ok(())
 }
@@ -50,16 +43,16 @@ pub(super) fn make(directory: &Path) -> Result<(), StoreError> {
     if let Some(cache) = directory.parent() {
         check(cache)?;
     }
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
+    owner::create_private_directory(directory).map_err(failed)?;
     let found = fs::metadata(directory).map_err(failed)?;
-    if found.uid() != rustix::process::geteuid().as_raw() {
-        let why = format!("it belongs to user {}", found.uid());
+    if owner::has_another(&found) {
+        let why = format!("it belongs to user {}", owner::owner_of(&found));
         return Err(StoreError::new(StoreErrorKind::Permission, ATTEMPT, directory, why));
     }
     // A directory that its owner made read-only stays as it is.
-    if found.mode() & 0o200 != 0 && found.mode() & FOR_OTHERS != 0 {
-        fs::set_permissions(directory, Permissions::from_mode(found.mode() & 0o700))
-            .map_err(failed)?;
+    let mode = owner::permissions(&found);
+    if mode & 0o200 != 0 && mode & FOR_OTHERS != 0 {
+        owner::set_private(directory, mode).map_err(failed)?;
     }
     Ok(())
 }

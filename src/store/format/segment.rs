@@ -8,7 +8,6 @@
 use parking_lot::Mutex;
 use std::fs::{self, File};
 use std::num::NonZeroUsize;
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -18,7 +17,8 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::error::{StoreError, StoreErrorKind};
 use super::location::{SEGMENT_SUFFIX, WriterLock, with_ending};
 use super::rows::Identity;
-use crate::format::ownership;
+use cograph_system::owner::private_options;
+use cograph_system::positioned::{read_exact_at, write_all_at};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"cographs");
 /// Header: magic, kind, uid, location of the index, checksum of these.
@@ -71,7 +71,7 @@ fn read_at(file: &File, placed: Placed) -> Option<Vec<u8>> {
         return None;
     }
     let mut bytes = vec![0; usize::try_from(placed.bytes).ok()?];
-    file.read_exact_at(&mut bytes, placed.start).ok()?;
+    read_exact_at(file, &mut bytes, placed.start).ok()?;
     let (checksum, data) = bytes.split_first_chunk::<PIECE_HEAD_BYTES>()?;
     (u64::from_le_bytes(*checksum) == xxh3_64(data)).then(|| bytes.split_off(PIECE_HEAD_BYTES))
 }
@@ -102,12 +102,8 @@ impl Draft {
     pub fn begin(lock: &WriterLock) -> Result<Self, StoreError> {
         lock.remove_leftovers();
         let temporary = with_ending(&lock.location().temporary_path(0), SEGMENT_SUFFIX);
-        let file = ownership::options()
-            .create(true)
-            .truncate(true)
-            .read(true)
-            .write(true)
-            .open(&temporary);
+        let file =
+            private_options().create(true).truncate(true).read(true).write(true).open(&temporary);
         let file = file.map_err(|error| StoreError::from_io(WRITING, &temporary, &error))?;
         Ok(Self { temporary, file, end: Mutex::new(HEAD_BYTES as u64) })
     }
@@ -125,8 +121,7 @@ impl Draft {
             *end += bytes.len() as u64;
             *end - bytes.len() as u64
         };
-        self.file
-            .write_all_at(&bytes, start)
+        write_all_at(&self.file, &bytes, start)
             .map_err(|error| StoreError::from_io(WRITING, &self.temporary, &error))?;
         Ok(Placed { start, bytes: bytes.len() as u64 })
     }
@@ -153,7 +148,7 @@ impl Draft {
         head.extend(xxh3_64(&head).to_le_bytes());
         // Not synced: after a power loss the checksums do not match.
         let published =
-            self.file.write_all_at(&head, 0).and_then(|()| fs::rename(&self.temporary, &target));
+            write_all_at(&self.file, &head, 0).and_then(|()| fs::rename(&self.temporary, &target));
         published.map_err(|error| StoreError::from_io(WRITING, &target, &error))
     }
 }
@@ -188,7 +183,7 @@ impl Segment {
     pub fn open(store: &Path, uid: u64, kind: u64) -> Option<Self> {
         let file = File::open(segment_of(store)).ok()?;
         let mut head = [0; HEAD_BYTES];
-        file.read_exact_at(&mut head, 0).ok()?;
+        read_exact_at(&file, &mut head, 0).ok()?;
         let numbers: Vec<u64> = head
             .chunks_exact(8)
             .map(|bytes| bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)))
@@ -269,7 +264,7 @@ mod tests {
         let whole = fs::metadata(&path).expect("it is there").len();
 
         let file = File::options().write(true).open(&path).expect("it is there");
-        file.write_all_at(b"x", start + PIECE_HEAD_BYTES as u64).expect("room");
+        write_all_at(&file, b"x", start + PIECE_HEAD_BYTES as u64).expect("room");
         assert_eq!(
             (segment.raw(two), segment.piece(one).is_some()),
             (None, true),

@@ -4,8 +4,8 @@
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 
-use crate::format::ownership;
 use crate::read::connection::Store;
+use cograph_system::owner::private_options;
 
 /// Maximum size of such a file.
 pub const MAX_BESIDE: u64 = 256 << 20;
@@ -29,7 +29,7 @@ pub fn write_beside(store: &Store, name: &str, content: &[u8]) -> io::Result<()>
     }
     let temporary = directory.join(format!("{name}.{}", std::process::id()));
     let path = directory.join(name);
-    let written = ownership::options()
+    let written = private_options()
         .write(true)
         .create(true)
         .truncate(true)

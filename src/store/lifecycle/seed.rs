@@ -2,8 +2,6 @@
 //! from a copy of that store, and the differences are an ordinary change.
 
 use std::fs::{self, File};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,6 +15,7 @@ use crate::format::statements;
 use crate::lifecycle::quota;
 use crate::read::connection::Store;
 use cograph_model::cancel::CancelToken;
+use cograph_system::owner;
 
 /// Number of files to compare, and minimum number to match: fewer are no evidence, and indexed
 /// quickly anyway.
@@ -104,13 +103,13 @@ fn copy_store(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), St
     // Shares extents if the file system supports it.
     fs::copy(store, &temporary).map_err(failed)?;
     // A copy inherits the permissions of its source.
-    fs::set_permissions(&temporary, PermissionsExt::from_mode(0o600)).map_err(failed)?;
+    owner::set_private(&temporary, 0o600).map_err(failed)?;
     let renamed = || -> rusqlite::Result<()> {
         let connection = Connection::open(&temporary)?;
         connection.execute_batch(statements::WRITER_SETTINGS)?;
         connection
             .prepare(statements::SET_ROOT.text())?
-            .execute(params![location.root().as_os_str().as_bytes()])?;
+            .execute(params![location.root().as_os_str().as_encoded_bytes()])?;
         connection.execute_batch(statements::SHARED_SETTINGS)?;
         connection.close().map_err(|(_, error)| error)
     };

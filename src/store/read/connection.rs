@@ -6,7 +6,6 @@ use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -339,7 +338,7 @@ fn lock_out_writers(path: &Path) -> Option<File> {
 /// URI with `immutable=1`: SQLite opens the file without locks and WAL.
 fn immutable_uri(path: &Path) -> PathBuf {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
-    let bytes = path.as_os_str().as_bytes().iter();
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
     let name: String = bytes
         .map(
             |byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") },

@@ -12,7 +12,7 @@ use rusqlite::limits::Limit;
 
 use crate::format::views::VIEWS;
 use cograph_model::cancel::CancelToken;
-use cograph_model::thread_use::heap_bytes;
+use cograph_system::allocator::heap_bytes;
 
 /// Maximum length of a text, blob or row in internal statements: none but SQLite's own. A lower one
 /// would make a store unreadable that this program wrote; user SQL has `sandbox::VALUE_BYTES`.

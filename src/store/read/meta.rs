@@ -1,7 +1,5 @@
 //! Metadata of a store (table `meta`) and the integrity check. Knows connections only.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -10,6 +8,7 @@ use rusqlite::Connection;
 use crate::format::columns::bits;
 use crate::format::rows::{Identity, Meta};
 use crate::format::statements;
+use cograph_system::names::from_bytes;
 
 /// Reads the row of `meta`.
 pub(crate) fn meta(connection: &Connection) -> rusqlite::Result<Meta> {
@@ -17,7 +16,7 @@ pub(crate) fn meta(connection: &Connection) -> rusqlite::Result<Meta> {
         Ok(Meta {
             identity: Identity { uid: bits(row.get(0)?), generation: row.get(1)? },
             fingerprint: bits(row.get(2)?),
-            root: PathBuf::from(OsString::from_vec(row.get(3)?)),
+            root: PathBuf::from(from_bytes(row.get(3)?)),
             built_at: std::time::UNIX_EPOCH + Duration::from_nanos(row.get(4)?),
             build_duration: Duration::from_nanos(row.get(5)?),
             files: row.get(6)?,

@@ -150,10 +150,7 @@ fn is_local_name(host: &str) -> bool {
 /// Random session id.
 pub(super) fn random_name() -> io::Result<String> {
     let mut bytes = [0u8; 16];
-    let got = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
-    if got < bytes.len() {
-        return Err(io::Error::other("the system gives no random numbers"));
-    }
+    getrandom::fill(&mut bytes).map_err(io::Error::other)?;
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 

@@ -2,7 +2,6 @@
 //! the files, its result.
 
 use super::Event;
-use crate::base::allocator;
 use crate::jsonrpc::requests::Ticket;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::Tool;
@@ -11,6 +10,7 @@ use crate::workspace::host::Host;
 use crate::workspace::metrics::{ProgressReport, ServerState};
 use cograph_faults::{Fault, planted};
 use cograph_model::cancel::CancelToken;
+use cograph_system::allocator;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -5,13 +5,13 @@ use super::job_interest::JobInterest;
 use super::root_selection::RootSelection;
 use super::watches::Watches;
 use super::{Unavailable, unavailable};
-use crate::base::allocator;
 use cograph_config::{Config, ConfigError};
 use cograph_index::{Job, Jobs, Outcome, Verified};
 use cograph_store::{
     Identity, Location, MonotonicClock, Opener, Pool, PoolSettings, Store, StoreError, StoreOpener,
     Version,
 };
+use cograph_system::allocator;
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};

@@ -1,0 +1,99 @@
+//! Files without following links and without blocking, and their metadata.
+//!
+//! An [`OpenDirectory`] opens what is in it by a relative path: neither `..` nor a link, also one
+//! that appears meanwhile, leads out of it. On Unix the system holds that. On Windows each
+//! component is checked before the file is opened by its path, so a link that appears between the
+//! two is followed; to make links takes a privilege there.
+
+use std::fs::Metadata;
+use std::io;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(not(unix))]
+mod windows;
+
+#[cfg(unix)]
+pub use unix::{
+    OpenDirectory, absent, find, is_followed_link, is_special, is_without_reader, open,
+};
+#[cfg(not(unix))]
+pub use windows::{
+    OpenDirectory, absent, find, is_followed_link, is_special, is_without_reader, open,
+};
+
+/// Kind of an entry of a directory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileKind {
+    /// Regular file.
+    Regular,
+    /// Directory.
+    Directory,
+    /// Anything else.
+    Other,
+}
+
+/// Metadata of a file. A file that was written or replaced has others, as far as the
+/// system's clock and the file system go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileStat {
+    /// Kind.
+    pub kind: FileKind,
+    /// Size in bytes.
+    pub size: u64,
+    /// Time of the last write, in nanoseconds since 1970.
+    pub modified_ns: i64,
+    /// Time of the last change of anything, which no program can set. On Windows that of the last
+    /// write: a program that sets it back hides its write.
+    pub changed_ns: i64,
+    /// Number of the file system. On Windows 0.
+    pub device: u64,
+    /// Number of the file in it. On Windows the time at which it was made.
+    pub inode: u64,
+}
+
+/// True if there is no such file.
+pub fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+impl FileKind {
+    fn of(found: &Metadata) -> Self {
+        match found {
+            _ if found.is_file() => Self::Regular,
+            _ if found.is_dir() => Self::Directory,
+            _ => Self::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn what_is_in_a_directory_is_opened_and_found_and_nothing_else() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let top = place.path();
+        fs::create_dir_all(top.join("in/sub")).expect("created");
+        fs::write(top.join("in/sub/file"), "text").expect("written");
+        fs::write(top.join("out"), "text").expect("written");
+        let directory = OpenDirectory::open(&top.join("in")).expect("it is there");
+        assert!(directory.open_file(Path::new("sub/file")).is_ok());
+        for path in ["../out", "none", "sub/../../out", ""] {
+            assert!(directory.open_file(Path::new(path)).is_err(), "{path}");
+        }
+        let look = |path: &str| directory.look(Path::new(path)).map(|found| found.kind).ok();
+        assert_eq!(
+            (look("sub"), look("sub/file"), look("none")),
+            (Some(FileKind::Directory), Some(FileKind::Regular), None)
+        );
+        let before = find(&top.join("out"), true).expect("it is there");
+        fs::remove_file(top.join("out")).expect("removed");
+        fs::write(top.join("out"), "text2").expect("written");
+        assert_ne!(find(&top.join("out"), true).expect("it is there"), before);
+        assert!(is_absent(&open(&top.join("none"), true).expect_err("it is not there")));
+    }
+}
