@@ -25,6 +25,7 @@ whose bodies are the same in both commits."""
 RECALL, PRECISION = .995, .90
 COVERS = """SELECT f.path, c.symbol_id, t.path, t.name FROM covers c JOIN symbols s ON s.id = c.symbol_id JOIN files f ON f.id = s.file_id
 JOIN tests t ON t.id = c.test_id"""
+MEASURED = "SELECT f.path, c.context, {} FROM {} d JOIN file f ON f.id = d.file_id JOIN context c ON c.id = d.context_id"
 SYMBOLS = "SELECT id, name, container_id FROM symbols"
 
 
@@ -32,7 +33,7 @@ class Functions:
     """Functions of a Python file: lines of the bodies, and their texts."""
 
     def __init__(self, text):
-        self.bodies, self.lines = [], text.splitlines()
+        self.bodies, self.lines, self.known = [], text.splitlines(), {}
         self.visit(ast.parse(text), ())
 
     def visit(self, node, names):
@@ -48,8 +49,10 @@ class Functions:
 
     def at(self, line):
         """Name of the innermost function whose body has a line."""
-        around = [(last - first, name) for first, last, name, _ in self.bodies if first <= line <= last]
-        return min(around)[1] if around else None
+        if line not in self.known:
+            around = [(last - first, name) for first, last, name, _ in self.bodies if first <= line <= last]
+            self.known[line] = min(around)[1] if around else None
+        return self.known[line]
 
     def texts(self):
         """Texts of the bodies by name."""
@@ -90,7 +93,7 @@ class Project:
         rows, found = True, []
         while rows:
             # A statement has a maximum number of rows.
-            answer = json.loads(self.ask("sql", f"{statement} LIMIT 20000 OFFSET {len(found)}", "--json", "--budget", "1000000"))
+            answer = json.loads(self.ask("sql", f"{statement} LIMIT 10000 OFFSET {len(found)}", "--json", "--budget", "10000"))
             rows = answer["rows"]
             found += rows
         return found
@@ -124,16 +127,18 @@ class Project:
         """(path, function, test file, test) of a data file, by Python's parser."""
         database = sqlite3.connect(data)
         files, pairs = {}, set()
-        rows = database.execute("SELECT f.path, c.context, l.numbits FROM line_bits l JOIN file f ON f.id = l.file_id "
-                                "JOIN context c ON c.id = l.context_id")
-        for path, context, bits in rows:
+        lines = [(file, context, [at * 8 + bit for at, byte in enumerate(bits) for bit in range(8) if byte >> bit & 1])
+                 for file, context, bits in database.execute(MEASURED.format("numbits", "line_bits"))]
+        lines += [(file, context, [line for line in (one, other) if line > 0])
+                  for file, context, one, other in database.execute(MEASURED.format("fromno, tono", "arc"))]
+        for path, context, own in lines:
             if "::" not in context:
                 continue
             path = os.path.relpath(path, os.path.realpath(self.tree))
             if path not in files:
                 files[path] = Functions(self.read(path))
             file, *names = context.rsplit("|", 1)[0].split("[")[0].split("::")
-            for line in (at * 8 + bit for at, byte in enumerate(bits) for bit in range(8) if byte >> bit & 1):
+            for line in own:
                 name = files[path].at(line)
                 if name:
                     pairs.add((path, name, file, ".".join(names)))

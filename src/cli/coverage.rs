@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Commands.
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum Command {
+pub(super) enum CoverageCommand {
     /// Import coverage that says which test executed what: coverage.py with contexts, testmon, or
     /// one file a test (lcov, cover profile, llvm-cov export, coverage-final.json)
     Add(AddArguments),
@@ -47,11 +47,11 @@ pub(super) struct AddArguments {
     root: RootArgument,
 }
 
-pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
+pub(super) fn run(config: &Config, command: &CoverageCommand) -> Result<(), Stop> {
     match command {
-        Command::Add(arguments) => add(config, arguments),
-        Command::Status(root) => status(config, root),
-        Command::Remove(root) => remove(config, root),
+        CoverageCommand::Add(arguments) => add(config, arguments),
+        CoverageCommand::Status(root) => status(config, root),
+        CoverageCommand::Remove(root) => remove(config, root),
     }
 }
 
@@ -207,8 +207,8 @@ fn status(config: &Config, root: &RootArgument) -> Result<(), Stop> {
     to_stdout(|out| {
         writeln!(
             out,
-            "{} tests, {} functions in {} files, {} pairs; of present bodies: {} functions, {pairs} \
-             pairs",
+            "{} tests, {} functions in {} files, {} pairs; of present bodies: {} functions, \
+             {pairs} pairs",
             sums.tests,
             sums.functions,
             sums.files,

@@ -21,7 +21,6 @@ mod grammar;
 mod hook;
 mod index;
 mod install;
-mod lost_lines;
 mod lsp;
 mod mcp;
 mod output;
@@ -55,7 +54,7 @@ enum Command {
     Diff(ask::diff::DiffArguments),
     /// Import which test executed what, for `impact` and `sql`
     #[command(subcommand)]
-    Coverage(coverage::Command),
+    Coverage(coverage::CoverageCommand),
     /// Export parts of the graph for other programs
     #[command(subcommand)]
     Export(export::Command),
@@ -77,7 +76,7 @@ enum Command {
     Completions(completions::CompletionsArguments),
     /// Compare the calls in the syntax trees of a directory with the references extracted from them
     #[command(hide = true)]
-    LostLines(lost_lines::LostLinesArguments),
+    LostLines(grammar::lost_lines::LostLinesArguments),
     /// Check a language manifest, or show what is extracted from a file
     #[command(subcommand)]
     Grammar(grammar::Command),
@@ -183,7 +182,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Install(arguments) => install::install(config, &arguments),
         Command::Uninstall(arguments) => install::uninstall(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
-        Command::LostLines(arguments) => lost_lines::run(&config?, &arguments),
+        Command::LostLines(arguments) => grammar::lost_lines::run(&config?, &arguments),
         Command::Grammar(command) => grammar::run(&config?, &command),
     }
 }

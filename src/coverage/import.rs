@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bodies::FileBodies;
-use super::input::{self, Input, Run};
-use super::places::{Place, Places};
+use super::input::{self, ExecutedLines, Input};
+use super::places::{FoundPath, Places};
 use super::records::{FileRecord, MAX_PAIRS, Records};
 use super::{CoverageError, ReadTree, in_thread};
 use cograph_extract as extract;
@@ -110,7 +110,7 @@ pub fn add(
 }
 
 /// File of the index that coverage names.
-struct Target {
+struct CoveredFile {
     path: RepoPath,
     bodies: FileBodies,
     /// Hash of the whole text.
@@ -130,7 +130,7 @@ struct Import<'r> {
     records: Records,
     /// Position among the targets by recorded path; none for no file.
     known: FxHashMap<String, Option<usize>>,
-    targets: Vec<Target>,
+    targets: Vec<CoveredFile>,
     by_path: FxHashMap<RepoPath, usize>,
     left_out: FxHashSet<String>,
     pairs: u64,
@@ -138,7 +138,7 @@ struct Import<'r> {
 }
 
 impl Import<'_> {
-    fn take(&mut self, run: Run<'_>) -> bool {
+    fn take(&mut self, run: ExecutedLines<'_>) -> bool {
         let Some(test) = run.test else { return true };
         let Some(target) = self.target(run.file) else { return true };
         let Some(test) = self.records.tests.add(test) else {
@@ -152,10 +152,11 @@ impl Import<'_> {
                 self.pairs += 1;
             }
         };
-        if run.lines.is_empty() {
+        let Some(lines) = run.lines else {
             add(&mut target.of_file);
-        }
-        for &line in run.lines {
+            return true;
+        };
+        for &line in lines {
             let mut is_inside = false;
             for body in target.bodies.at(line) {
                 is_inside = true;
@@ -187,12 +188,12 @@ impl Import<'_> {
 
     fn find(&mut self, recorded: &str) -> Option<usize> {
         let path = match self.places.find(recorded) {
-            Place::Exact(path) => path,
-            Place::ByEnd(path) => {
+            FoundPath::Exact(path) => path,
+            FoundPath::ByEnd(path) => {
                 self.added.by_end += 1;
                 path
             }
-            Place::Nowhere => {
+            FoundPath::Nowhere => {
                 let (count, first) = &mut self.added.not_indexed;
                 *count += 1;
                 if first.len() < MAX_NAMED {
@@ -211,7 +212,7 @@ impl Import<'_> {
         };
         let position = self.targets.len();
         self.by_path.insert(path.clone(), position);
-        self.targets.push(Target {
+        self.targets.push(CoveredFile {
             path,
             tests: vec![Vec::new(); bodies.bodies.len()],
             bodies,
@@ -254,7 +255,7 @@ impl Import<'_> {
 }
 
 /// Adds what a file executed to its record; returns how many earlier bodies it replaces.
-fn merge(file: &mut FileRecord, target: &Target, hash: u128) -> u64 {
+fn merge(file: &mut FileRecord, target: &CoveredFile, hash: u128) -> u64 {
     let mut present: BTreeMap<&str, Vec<(u64, u32)>> = BTreeMap::new();
     for body in &target.bodies.bodies {
         let line = body.name_at.line;

@@ -45,17 +45,17 @@ pub struct Input {
 }
 
 /// Receives the executed lines of a file in a test; false ends the reading.
-pub(super) type Visit<'v> = &'v mut dyn FnMut(Run<'_>) -> bool;
+pub(super) type Visit<'v> = &'v mut dyn FnMut(ExecutedLines<'_>) -> bool;
 
 /// Part of a coverage file.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Run<'r> {
+pub(super) struct ExecutedLines<'r> {
     /// Test; none for lines of no test, as of an import.
     pub(super) test: Option<&'r str>,
     /// File as recorded.
     pub(super) file: &'r str,
     /// Lines; none if only the file as a whole is known.
-    pub(super) lines: &'r [u32],
+    pub(super) lines: Option<&'r [u32]>,
 }
 
 /// What was read.

@@ -1,4 +1,4 @@
-//! Names of tests in the contexts of coverage tools. Pure.
+//! TestNames of tests in the contexts of coverage tools. Pure.
 
 /// Ends of the contexts of the phases of a test.
 const PHASES: [&str; 3] = ["|run", "|setup", "|teardown"];

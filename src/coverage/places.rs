@@ -12,7 +12,7 @@ const LEAST_SEGMENTS: usize = 2;
 
 /// Where a recorded path leads.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum FoundPath {
     /// The file at this path.
     Exact(RepoPath),
     /// The one file whose path has the same end.
@@ -38,18 +38,18 @@ impl Places {
     }
 
     /// Finds a recorded path.
-    pub(super) fn find(&self, recorded: &str) -> Place {
+    pub(super) fn find(&self, recorded: &str) -> FoundPath {
         let recorded = recorded.replace('\\', "/");
         let recorded = recorded.strip_prefix("./").unwrap_or(&recorded);
         let is_inside = recorded.starts_with(&self.root);
         let path = recorded.strip_prefix(&self.root).unwrap_or(recorded);
         let name = path.rsplit('/').next().unwrap_or(path);
-        let Some(alike) = self.by_name.get(name) else { return Place::Nowhere };
+        let Some(alike) = self.by_name.get(name) else { return FoundPath::Nowhere };
         if let Some(own) = alike.iter().find(|own| own.as_str() == path) {
-            return Place::Exact(own.clone());
+            return FoundPath::Exact(own.clone());
         }
         if is_inside {
-            return Place::Nowhere;
+            return FoundPath::Nowhere;
         }
         let is_absolute = path.starts_with('/') || path.as_bytes().get(1) == Some(&b':');
         let shared = |own: &RepoPath| {
@@ -64,8 +64,8 @@ impl Places {
         let most = found.iter().map(|(count, _)| *count).max();
         let mut best = found.iter().filter(|(count, _)| Some(*count) == most);
         match (best.next(), best.next()) {
-            (Some((_, own)), None) => Place::ByEnd((*own).clone()),
-            _ => Place::Nowhere,
+            (Some((_, own)), None) => FoundPath::ByEnd((*own).clone()),
+            _ => FoundPath::Nowhere,
         }
     }
 }
@@ -81,16 +81,16 @@ mod tests {
         let places = Places::new(Path::new("/home/me/shop"), own);
         let path = |text: &str| RepoPath::new(text).expect("a path");
         for (recorded, place) in [
-            ("/home/me/shop/src/app/cart.py", Place::Exact(path("src/app/cart.py"))),
-            ("src/app/cart.py", Place::Exact(path("src/app/cart.py"))),
-            ("./lib/a.rs", Place::Exact(path("lib/a.rs"))),
-            ("/ci/build/src/app/cart.py", Place::ByEnd(path("src/app/cart.py"))),
-            ("/venv/site-packages/app/cart.py", Place::ByEnd(path("src/app/cart.py"))),
-            ("C:\\ci\\app\\other\\cart.py", Place::ByEnd(path("src/app/other/cart.py"))),
-            ("example.com/shop/main.go", Place::ByEnd(path("main.go"))),
-            ("/usr/lib/thing/setup.py", Place::Nowhere),
-            ("/home/me/shop/.venv/app/cart.py", Place::Nowhere),
-            ("/ci/x/cart.py", Place::Nowhere),
+            ("/home/me/shop/src/app/cart.py", FoundPath::Exact(path("src/app/cart.py"))),
+            ("src/app/cart.py", FoundPath::Exact(path("src/app/cart.py"))),
+            ("./lib/a.rs", FoundPath::Exact(path("lib/a.rs"))),
+            ("/ci/build/src/app/cart.py", FoundPath::ByEnd(path("src/app/cart.py"))),
+            ("/venv/site-packages/app/cart.py", FoundPath::ByEnd(path("src/app/cart.py"))),
+            ("C:\\ci\\app\\other\\cart.py", FoundPath::ByEnd(path("src/app/other/cart.py"))),
+            ("example.com/shop/main.go", FoundPath::ByEnd(path("main.go"))),
+            ("/usr/lib/thing/setup.py", FoundPath::Nowhere),
+            ("/home/me/shop/.venv/app/cart.py", FoundPath::Nowhere),
+            ("/ci/x/cart.py", FoundPath::Nowhere),
         ] {
             assert_eq!(places.find(recorded), place, "{recorded}");
         }

@@ -19,7 +19,7 @@ pub struct Covered<'r> {
     pub tests: &'r [u32],
 }
 
-/// Records beside the present index.
+/// Records with the present index.
 pub struct Present<'r> {
     records: &'r Records,
     snapshot: &'r Snapshot,

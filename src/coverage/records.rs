@@ -19,7 +19,7 @@ pub(super) const MAX_NAME: usize = 1_000;
 /// Recorded executions of a repository.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Records {
-    pub(super) tests: Names,
+    pub(super) tests: TestNames,
     pub(super) files: BTreeMap<RepoPath, FileRecord>,
 }
 
@@ -58,12 +58,12 @@ pub struct Sums {
 
 /// Distinct names by position.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Names {
+pub(super) struct TestNames {
     pub(super) texts: Vec<Box<str>>,
     known: FxHashMap<Box<str>, u32>,
 }
 
-impl Names {
+impl TestNames {
     /// Position of a name; none if it is new and there are too many, or it is too long.
     pub(super) fn add(&mut self, text: &str) -> Option<u32> {
         if let Some(&known) = self.known.get(text) {
@@ -117,15 +117,20 @@ impl Records {
         sums
     }
 
-    /// Names of the tests by position.
+    /// TestNames of the tests by position.
     pub fn test_names(&self) -> impl Iterator<Item = &str> {
         self.tests.texts.iter().map(|name| &**name)
+    }
+
+    /// Name of the test at a position; empty for none.
+    pub fn test_name(&self, position: u32) -> &str {
+        self.tests.texts.get(position as usize).map_or("", |name| &**name)
     }
 
     /// Drops the names of tests that nothing refers to.
     pub(super) fn compact(&mut self) {
         let functions = self.files.values_mut().flat_map(|file| &mut file.functions);
-        let mut names = Names::default();
+        let mut names = TestNames::default();
         for function in functions {
             for test in &mut function.tests {
                 let name = &self.tests.texts[*test as usize];
@@ -167,7 +172,7 @@ mod tests {
 
     #[test]
     fn names_have_bounds() {
-        let mut names = Names::default();
+        let mut names = TestNames::default();
         assert_eq!(names.add(&"x".repeat(MAX_NAME)), Some(0));
         assert_eq!(names.add(&"x".repeat(MAX_NAME + 1)), None);
     }

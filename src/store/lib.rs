@@ -40,6 +40,7 @@ pub use format::rows::{
 };
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
+pub use format::sql_value::SqlValue;
 pub use format::views::{KEPT_VIEWS, VIEWS, View, all_views};
 pub use lifecycle::beside::{MAX_BESIDE, read_beside, remove_beside, write_beside};
 pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
@@ -57,7 +58,7 @@ pub use read::path_table::{FileMark, PathTable};
 pub use read::pool::{
     Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener,
 };
-pub use read::sandbox::{SqlOutcome, SqlValue, VALUE_BYTES};
+pub use read::sandbox::{SqlOutcome, VALUE_BYTES};
 pub use update::amendment::{Amendment, KnownRows};
 pub use update::delta::checkpoint;
 pub use update::restamp::restamp;

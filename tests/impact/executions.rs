@@ -129,7 +129,11 @@ fn pairs_survive_a_new_index_lines_that_move_and_renames() {
     assert_eq!(covers(&repository), BOTH);
     repository.write("shop/cart.py", &format!("import os\n\n\n{CART}"));
     assert_eq!(covers(&repository), BOTH);
+    repository.write("shop/cart.py", CART);
     repository.git(&["mv", "shop/cart.py", "shop/basket.py"]);
+    assert_eq!(covers(&repository), BOTH);
+    repository.write("lib/cart.py", &format!("\n{CART}"));
+    repository.git(&["rm", "-q", "-f", "shop/basket.py"]);
     assert_eq!(covers(&repository), BOTH);
     let (_, text) = repository.ask(&["coverage", "status"]);
     assert!(

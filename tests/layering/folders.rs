@@ -34,17 +34,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         &[
             &["output"],
             &["serve"],
-            &[
-                "ask",
-                "clients",
-                "completions",
-                "grammar",
-                "hook",
-                "index",
-                "lost_lines",
-                "lsp",
-                "mcp",
-            ],
+            &["ask", "clients", "completions", "grammar", "hook", "index", "lsp", "mcp"],
             &["coverage", "doctor", "export", "install"],
         ],
     ),

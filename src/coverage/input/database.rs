@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::{MAX_LINE, MAX_ROWS, READ_TIME, Read, Run, Visit, WANTED};
+use super::{ExecutedLines, MAX_LINE, MAX_ROWS, READ_TIME, Read, Visit, WANTED};
 use crate::names;
 use cograph_store::{ForeignDatabase, SqlValue, StoreError};
 
@@ -53,7 +53,7 @@ fn of_coverage(
         let (Some(file), Some(context)) = (files.get(&file), contexts.get(&context)) else {
             return true;
         };
-        visit(Run { test: names::of_context(context), file, lines })
+        visit(ExecutedLines { test: names::of_context(context), file, lines: Some(lines) })
     };
     if has_lines {
         database
@@ -146,7 +146,7 @@ fn of_testmon(database: &ForeignDatabase, visit: Visit<'_>) -> Result<Read, Stri
         .visit(EXECUTIONS, &mut |row| {
             let [SqlValue::Text(test), SqlValue::Text(file)] = row else { return true };
             rows += 1;
-            let run = Run { test: names::of_context(test), file, lines: &[] };
+            let run = ExecutedLines { test: names::of_context(test), file, lines: None };
             is_cut = rows > MAX_ROWS || !visit(run);
             !is_cut
         })

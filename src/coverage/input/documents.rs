@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{MAX_JSON, MAX_LINE, MAX_ROWS, NO_TEST, Read, Run, Visit, WANTED};
+use super::{ExecutedLines, MAX_JSON, MAX_LINE, MAX_ROWS, NO_TEST, Read, Visit, WANTED};
 use crate::names;
 
 pub(super) fn read(text: &str, test: Option<&str>, visit: Visit<'_>) -> Result<Read, String> {
@@ -14,8 +14,8 @@ pub(super) fn read(text: &str, test: Option<&str>, visit: Visit<'_>) -> Result<R
         return Err(format!("it is larger than {} MiB", MAX_JSON >> 20));
     }
     let broken = |error: serde_json::Error| format!("it is no JSON that is read: {error}");
-    // Only the members that decide are looked at first.
-    let head: Head = serde_json::from_str(text).map_err(broken)?;
+    // Only the members that decide are read first.
+    let head: DocumentHead = serde_json::from_str(text).map_err(broken)?;
     if head.kind.as_ref().and_then(Text::as_str) == Some(EXPORT) {
         let export: Export = serde_json::from_str(text).map_err(broken)?;
         return of_export(&export, test, visit);
@@ -33,7 +33,7 @@ pub(super) fn read(text: &str, test: Option<&str>, visit: Visit<'_>) -> Result<R
 const EXPORT: &str = "llvm.coverage.json.export";
 
 #[derive(Deserialize)]
-struct Head {
+struct DocumentHead {
     #[serde(default, rename = "type")]
     kind: Option<Text>,
     #[serde(default)]
@@ -101,7 +101,7 @@ fn of_export(export: &Export, test: Option<&str>, visit: Visit<'_>) -> Result<Re
             lines.dedup();
         }
         count += 1;
-        if !visit(Run { test, file: &file.filename, lines: &lines }) {
+        if !visit(ExecutedLines { test, file: &file.filename, lines: Some(&lines) }) {
             is_cut = true;
             break;
         }
@@ -145,7 +145,7 @@ fn of_statements(
         let is_executed = |key: &String| file.counts.get(key).is_some_and(|&count| count > 0);
         let executed = file.places.iter().filter(|(key, _)| is_executed(key));
         let lines: Vec<u32> = executed.map(|(_, place)| place.start.line).collect();
-        if !visit(Run { test, file: &file.path, lines: &lines }) {
+        if !visit(ExecutedLines { test, file: &file.path, lines: Some(&lines) }) {
             is_cut = true;
             break;
         }
@@ -177,7 +177,9 @@ fn of_report(report: &Report, visit: Visit<'_>) -> Result<Read, String> {
         }
         for (test, lines) in &tests {
             has_test = true;
-            if rows > MAX_ROWS || !visit(Run { test: Some(test), file: path, lines }) {
+            if rows > MAX_ROWS
+                || !visit(ExecutedLines { test: Some(test), file: path, lines: Some(lines) })
+            {
                 is_cut = true;
                 break 'files;
             }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{MAX_LINE, MAX_ROWS, NO_TEST, Read, Run, Visit};
+use super::{ExecutedLines, MAX_LINE, MAX_ROWS, NO_TEST, Read, Visit};
 
 const FORMAT: &str = "cover profile";
 
@@ -30,7 +30,8 @@ pub(super) fn read(text: &str, test: Option<&str>, visit: Visit<'_>) -> Result<R
         return Err("it has no block".to_owned());
     }
     let test = Some(test.ok_or_else(|| NO_TEST.to_owned())?);
-    let is_cut = !files.iter().all(|(file, lines)| visit(Run { test, file, lines }));
+    let is_cut =
+        !files.iter().all(|(file, lines)| visit(ExecutedLines { test, file, lines: Some(lines) }));
     Ok(Read { format: FORMAT, is_cut })
 }
 

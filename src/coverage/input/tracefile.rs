@@ -1,6 +1,6 @@
 //! Tracefiles of lcov: `TN:` names a test, `SF:` a file, `DA:` has a line and its count.
 
-use super::{MAX_LINE, MAX_ROWS, NO_TEST, Read, Run, Visit};
+use super::{ExecutedLines, MAX_LINE, MAX_ROWS, NO_TEST, Read, Visit};
 
 const FORMAT: &str = "lcov tracefile";
 
@@ -41,7 +41,9 @@ pub(super) fn read(text: &str, given: Option<&str>, visit: Visit<'_>) -> Result<
             let name = if test.is_empty() { given } else { Some(test) };
             let name = name.ok_or_else(|| NO_TEST.to_owned())?;
             records += 1;
-            if records > MAX_ROWS || !visit(Run { test: Some(name), file, lines: &lines }) {
+            if records > MAX_ROWS
+                || !visit(ExecutedLines { test: Some(name), file, lines: Some(&lines) })
+            {
                 is_cut = true;
                 break;
             }

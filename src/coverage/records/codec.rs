@@ -1,7 +1,7 @@
 //! The records as bytes: numbers of variable length, texts with their length, and a hash of all.
 //! Bytes that were not made here are refused. Pure.
 
-use super::{FileRecord, FunctionRecord, Names, Records};
+use super::{FileRecord, FunctionRecord, Records, TestNames};
 use cograph_model::RepoPath;
 use cograph_model::packed::{put_varint, take_varint};
 use xxhash_rust::xxh3::xxh3_64;
@@ -45,7 +45,7 @@ pub(super) fn decoded(bytes: &[u8]) -> Option<Records> {
     let mut rest = content.strip_prefix(MAGIC)?;
     let bytes = &mut rest;
     let mut records = Records::default();
-    let mut tests = Names::default();
+    let mut tests = TestNames::default();
     for _ in 0..take_varint(bytes)? {
         tests.add(take_text(bytes)?)?;
     }

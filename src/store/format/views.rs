@@ -198,8 +198,8 @@ pub const VIEWS: &[View] = &[
     },
 ];
 
-/// Views of what is kept next to the store or read from elsewhere: made for the statement that names
-/// them, over the tables of [`KEPT_TABLES`].
+/// Views of what is kept next to the store or read from elsewhere: made for the statement that
+/// names them, over tables that are made with them.
 pub const KEPT_VIEWS: &[View] = &[
     View {
         name: "tests",
@@ -240,7 +240,8 @@ pub const KEPT_VIEWS: &[View] = &[
             ("authors", "number of authors"),
             ("owner", "the author with most commits"),
         ],
-        definition: "SELECT path, commits, commits_year, last_change, authors, owner FROM kept_file",
+        definition: "
+            SELECT path, commits, commits_year, last_change, authors, owner FROM kept_file",
     },
     View {
         name: "changed_together",
@@ -257,16 +258,19 @@ pub const KEPT_VIEWS: &[View] = &[
 pub(crate) const KEPT_TABLES: &[(&str, &str)] = &[
     (
         "kept_test",
-        "(id INTEGER PRIMARY KEY, name TEXT, path TEXT, line INTEGER, symbol_id INTEGER, functions INTEGER)",
+        "(id INTEGER PRIMARY KEY, name TEXT, path TEXT, line INTEGER, symbol_id INTEGER, \
+         functions INTEGER)",
     ),
     // Lists of keys in parts: a value of a statement has a limit.
     (
         "kept_cover",
-        "(symbol_id INTEGER, part INTEGER, tests TEXT, PRIMARY KEY (symbol_id, part)) WITHOUT ROWID",
+        "(symbol_id INTEGER, part INTEGER, tests TEXT, PRIMARY KEY (symbol_id, part)) \
+         WITHOUT ROWID",
     ),
     (
         "kept_file",
-        "(path TEXT PRIMARY KEY, commits INTEGER, commits_year INTEGER, last_change TEXT, authors INTEGER, owner TEXT) WITHOUT ROWID",
+        "(path TEXT PRIMARY KEY, commits INTEGER, commits_year INTEGER, last_change TEXT, \
+         authors INTEGER, owner TEXT) WITHOUT ROWID",
     ),
     (
         "kept_pair",

@@ -7,12 +7,12 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use super::sandbox::SqlValue;
 use crate::format::error::StoreError;
+use crate::format::sql_value::SqlValue;
 
 /// Maximum length of a value in such a database.
 const VALUE_BYTES: i32 = 16 << 20;
-/// Virtual machine instructions between two looks at the clock.
+/// Virtual machine instructions between two checks of the clock.
 const STEPS_PER_CALLBACK: i32 = 10_000;
 /// Ordinary tables: what a view or a virtual table computes is not read.
 const TABLES: &str =

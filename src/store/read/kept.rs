@@ -1,10 +1,9 @@
 //! Views of `sql` that are not in the store: made in the temporary database of a reading
 //! connection when a statement names them, and gone with its transaction.
 
-use rusqlite::types::{ToSqlOutput, Value, ValueRef};
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::{Connection, params_from_iter};
 
-use super::sandbox::SqlValue;
+use crate::format::sql_value::SqlValue;
 use crate::format::views::{KEPT_TABLES, KEPT_VIEWS, View};
 
 /// Rows of a table that such a view reads.
@@ -81,16 +80,4 @@ fn fill(connection: &Connection, tables: &[KeptRows]) -> rusqlite::Result<()> {
         }
     }
     Ok(())
-}
-
-impl ToSql for SqlValue {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(match self {
-            Self::Null => ToSqlOutput::Owned(Value::Null),
-            Self::Integer(number) => ToSqlOutput::Owned(Value::Integer(*number)),
-            Self::Real(number) => ToSqlOutput::Owned(Value::Real(*number)),
-            Self::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
-            Self::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
-        })
-    }
 }

@@ -10,32 +10,17 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
-use rusqlite::types::ValueRef;
 
 use super::connection::Snapshot;
 use super::control::MAX_VALUE_BYTES;
 use super::kept::{self, LoadKept};
+use crate::format::sql_value::SqlValue;
 use crate::format::views::KEPT_VIEWS;
 
 /// Maximum length of a text, blob or row in user SQL. No column of a view comes close.
 pub const VALUE_BYTES: i32 = 64 << 10;
 /// SQLite's message for a value that is too long.
 const TOO_BIG: &str = "string or blob too big";
-
-/// Value of a result.
-#[derive(Clone, PartialEq, Debug)]
-pub enum SqlValue {
-    /// NULL.
-    Null,
-    /// Integer.
-    Integer(i64),
-    /// Floating-point number.
-    Real(f64),
-    /// Text; invalid UTF-8 is replaced.
-    Text(String),
-    /// Blob.
-    Blob(Vec<u8>),
-}
 
 /// Result of a statement that ended or was interrupted.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -166,24 +151,4 @@ fn collect(
         outcome.rows.push(values);
     }
     Ok(())
-}
-
-impl SqlValue {
-    pub(super) fn of(value: ValueRef<'_>) -> Self {
-        match value {
-            ValueRef::Null => Self::Null,
-            ValueRef::Integer(number) => Self::Integer(number),
-            ValueRef::Real(number) => Self::Real(number),
-            ValueRef::Text(text) => Self::Text(String::from_utf8_lossy(text).into_owned()),
-            ValueRef::Blob(blob) => Self::Blob(blob.to_vec()),
-        }
-    }
-
-    fn size(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Blob(blob) => blob.len(),
-            Self::Null | Self::Integer(_) | Self::Real(_) => 8,
-        }
-    }
 }

@@ -320,8 +320,8 @@ impl Snapshot {
         self.all(statements::RELATIONS_TO, [symbol.0], relation_row)
     }
 
-    /// Runs one user statement on the documented views, sandboxed; `kept` has the rows of those that
-    /// are not in the store. The error is a sentence for its author.
+    /// Runs one user statement on the documented views, sandboxed; `kept` has the rows of those
+    /// that are not in the store. The error is a sentence for its author.
     pub fn run_sql(
         &self,
         statement: &str,

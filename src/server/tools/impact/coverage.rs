@@ -83,7 +83,7 @@ impl KnownCoverage {
     }
 
     fn name(&self, test: u32) -> String {
-        self.records.test_names().nth(test as usize).unwrap_or_default().to_owned()
+        self.records.test_name(test).to_owned()
     }
 }
 

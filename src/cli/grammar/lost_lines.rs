@@ -4,9 +4,9 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use super::Stop;
-use super::output::to_stdout;
+use crate::Stop;
 use crate::output::json::Object;
+use crate::output::to_stdout;
 use cograph_config::Config;
 use cograph_extract::{self as extract, Coverage};
 use cograph_grammar as grammar;
@@ -19,12 +19,12 @@ const HEAD: usize = 4096;
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
-pub(super) struct LostLinesArguments {
+pub(crate) struct LostLinesArguments {
     /// The directory
     directory: PathBuf,
 }
 
-pub(super) fn run(config: &Config, arguments: &LostLinesArguments) -> Result<(), Stop> {
+pub(crate) fn run(config: &Config, arguments: &LostLinesArguments) -> Result<(), Stop> {
     let root = config.repository_at(&arguments.directory)?.root;
     let walk = source::walk(&root, config.limits.threads, &CancelToken::new())
         .map_err(cograph_index::IndexError::from)?;
