@@ -108,10 +108,10 @@ class Project:
                        env={**os.environ, "PYTHONPATH": os.path.join(self.tree, "src"), "PYTHONDONTWRITEBYTECODE": "1"})
         failed = set()
         for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
-            if case.find("failure") is not None or case.find("error") is not None:
+            # A case without a file is a note of pytest about itself.
+            if case.get("file") and (case.find("failure") is not None or case.find("error") is not None):
                 names = case.get("classname").split(".")
-                module = (case.get("file") or "")[:-3].replace("/", ".")
-                inner = names[len(module.split(".")):] if module else []
+                inner = names[len(case.get("file")[:-3].split("/")):]
                 failed.add((case.get("file"), ".".join([*inner, case.get("name").split("[")[0]])))
         return data, failed
 
