@@ -92,7 +92,7 @@ struct Weights {
 
 const WEIGHTS: Weights = Weights {
     changed: 20.0,
-    executed: 12.0,
+    executed: 16.0,
     reached: 3.6,
     step: 0.75,
     uses: 0.75,

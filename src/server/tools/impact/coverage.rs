@@ -11,7 +11,7 @@ use cograph_query::{self as query, QueryError};
 use cograph_store::read_beside;
 
 /// Share of a test that executed a changed function: at least this, and more with each other one.
-const LEAST_SHARE: f32 = 0.5;
+const LEAST_SHARE: f32 = 0.75;
 /// Share of a test of which only the executed files are known.
 const FILE_SHARE: f32 = 0.25;
 
