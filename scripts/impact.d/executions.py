@@ -20,8 +20,8 @@ of `impact`; of the mutated function by name nothing may be left.
     scripts/impact coverage --sources DIR --venvs DIR flask:fbb6f0bc click:047adef2 werkzeug:da9d4724
 
 DIR of `--sources` has git repositories, that of `--venvs` a virtual environment `venv-NAME` for each, with pytest, pytest-cov and
-what the project needs. Variants of a test by parameters are one test. Bars: recall .995 and precision .90 of the pairs of functions
-whose bodies are the same in both commits."""
+what the project needs. Variants of a test by parameters are one test, and so are tests of one name in a file: a class inherits some.
+Bars: recall .995 and precision .90 of the pairs of functions whose bodies are the same in both commits."""
 RECALL, PRECISION = .995, .90
 COVERS = """SELECT f.path, c.symbol_id, t.path, t.name FROM covers c JOIN symbols s ON s.id = c.symbol_id JOIN files f ON f.id = s.file_id
 JOIN tests t ON t.id = c.test_id"""
@@ -104,15 +104,13 @@ class Project:
         if os.path.exists(data):
             os.remove(data)
         subprocess.run([self.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "junit_family=legacy",
-                        f"--junitxml={report}", *more], cwd=self.tree, check=False, capture_output=True,
+                        f"--junitxml={report}", *self.options.pytest, *more], cwd=self.tree, check=False, capture_output=True,
                        env={**os.environ, "PYTHONPATH": os.path.join(self.tree, "src"), "PYTHONDONTWRITEBYTECODE": "1"})
         failed = set()
         for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
             # A case without a file is a note of pytest about itself.
             if case.get("file") and (case.find("failure") is not None or case.find("error") is not None):
-                names = case.get("classname").split(".")
-                inner = names[len(case.get("file")[:-3].split("/")):]
-                failed.add((case.get("file"), ".".join([*inner, case.get("name").split("[")[0]])))
+                failed.add((case.get("file"), case.get("name").split("[")[0]))
         return data, failed
 
     def read(self, path):
@@ -141,7 +139,7 @@ class Project:
             for line in own:
                 name = files[path].at(line)
                 if name:
-                    pairs.add((path, name, file, ".".join(names)))
+                    pairs.add((path, name, file, names[-1]))
         return pairs
 
     def covered(self):
@@ -154,9 +152,8 @@ class Project:
         found = set()
         for path, symbol, file, test in self.sql(COVERS):
             if file is None:
-                file, *names = test.split("::")
-                test = ".".join(names)
-            found.add((path, qualified(symbol), file, test))
+                file = test.split("::")[0]
+            found.add((path, qualified(symbol), file, re.split(r"::|\.", test)[-1]))
         return found
 
     def bodies(self):
@@ -221,7 +218,7 @@ def mutated(project, truth, failed_before, count):
         _, failed = project.test("-q")
         killing = failed - failed_before
         answer = json.loads(project.ask("impact", "--json"))
-        executed = {(test["path"], test["name"]) for test in answer["tests"] if test["class"] == "executed"}
+        executed = {(test["path"], test["name"].rsplit(".", 1)[-1]) for test in answer["tests"] if test["class"] == "executed"}
         named = json.loads(project.ask("impact", f"{path}::{name}", "--json"))
         left = [test for test in named["tests"] if test["class"] == "executed"]
         project.git("checkout", "-q", "--", path)
@@ -242,6 +239,7 @@ def main(arguments, binary):
     parser.add_argument("--sources", metavar="DIR", required=True)
     parser.add_argument("--venvs", metavar="DIR", required=True)
     parser.add_argument("--bin", metavar="PATH", default=binary)
+    parser.add_argument("--pytest", action="append", default=[], metavar="ARGUMENT", help="one more argument of pytest")
     parser.add_argument("--mutants", type=int, default=5, metavar="N")
     options = parser.parse_args(arguments)
     is_good = True
