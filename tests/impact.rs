@@ -2,6 +2,7 @@
 //! it breaks, which tests it affects, and what the answer says when it does not know.
 
 mod changes;
+mod executions;
 mod history;
 mod planted;
 mod repository;

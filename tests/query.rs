@@ -14,7 +14,7 @@ use cograph::model::cancel::CancelToken;
 use cograph::model::{ProblemKind, SkipReason, SymbolKind};
 use cograph::query::overview::EntryPoint;
 use cograph::query::search::{Match, SearchMode};
-use cograph::query::sql::{SqlBound, SqlValue};
+use cograph::query::sql::{KeptRows, SqlBound, SqlValue};
 use cograph::query::{
     OverviewParams, QueryError, SearchParams, SqlParams, StatusParams, SymbolInfo, Tests, Total,
     overview, search, sql, status,
@@ -237,9 +237,16 @@ fn overview_of_a_directory() {
     assert!(near.iter().any(|path| path.starts_with("native/")), "{near:?}");
 }
 
+/// What is kept next to a store: nothing.
+fn no_rows(_: &str) -> Result<Vec<KeptRows>, String> {
+    Ok(Vec::new())
+}
+
 fn run(snapshot: &Snapshot, statement: &str) -> Result<Vec<Vec<SqlValue>>, String> {
     let params = SqlParams { statement: statement.to_owned(), ..SqlParams::default() };
-    sql(snapshot, &params, &token()).map(|result| result.rows).map_err(|error| error.to_string())
+    sql(snapshot, &params, &no_rows, &token())
+        .map(|result| result.rows)
+        .map_err(|error| error.to_string())
 }
 
 #[test]
@@ -333,7 +340,7 @@ fn sql_says_which_bound_stopped_it() {
     let bounded = |statement: &str, max_rows: usize, milliseconds: u64| {
         let time_limit = std::time::Duration::from_millis(milliseconds);
         let params = SqlParams { statement: statement.to_owned(), max_rows, time_limit };
-        sql(&snapshot, &params, &token()).expect("a valid statement")
+        sql(&snapshot, &params, &no_rows, &token()).expect("a valid statement")
     };
     let rows = bounded("SELECT path FROM files", 3, 5_000);
     assert_eq!(
@@ -388,7 +395,7 @@ fn one_step_of_a_statement_is_bounded_so_that_the_others_are() {
         ..SqlParams::default()
     };
     let begun = std::time::Instant::now();
-    let result = sql(&snapshot, &params, &token()).expect("it is a valid statement");
+    let result = sql(&snapshot, &params, &no_rows, &token()).expect("it is a valid statement");
     assert_eq!(result.stopped_by, Some(SqlBound::Time));
     assert!(begun.elapsed() < std::time::Duration::from_secs(10), "{:?}", begun.elapsed());
 }
@@ -408,7 +415,7 @@ fn what_a_statement_keeps_on_its_way_is_in_memory_and_bounded() {
             time_limit,
             ..SqlParams::default()
         };
-        let result = sql(&snapshot, &params, &token()).expect("it is a valid statement");
+        let result = sql(&snapshot, &params, &no_rows, &token()).expect("it is a valid statement");
         assert_eq!((result.rows.len(), result.stopped_by), (0, Some(SqlBound::Memory)), "{rest}");
     }
     assert_eq!(
@@ -437,7 +444,7 @@ fn a_statement_that_runs_is_stopped_by_its_token() {
         // The snapshot goes with the thread: a connection is used by one thread at a time.
         let running = scope.spawn(move || {
             begun.send(()).expect("somebody waits");
-            sql(&snapshot, params, cancel).map(|_| ())
+            sql(&snapshot, params, &no_rows, cancel).map(|_| ())
         });
         begins.recv().expect("it begins");
         cancel.cancel();

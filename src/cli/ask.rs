@@ -20,6 +20,7 @@ use super::{RootArgument, Stop};
 use crate::output::progress::Bar;
 use cograph_config::{Config, FileRules};
 use cograph_model::cancel::CancelToken;
+use cograph_query::sql::all_views;
 use cograph_server::{
     self as server, Form, Host, Outcome, Parameter, Patience, ProgressReport, Repositories,
     ServerState, Shape, TOOLS, Tool,
@@ -45,13 +46,25 @@ pub(super) fn commands() -> impl Iterator<Item = clap::Command> {
             tool.parameters().skip(tool.own.len()).map(|parameter| argument(parameter, false));
         clap::Command::new(tool.name)
             .about(tool.title)
-            .long_about(tool.about)
+            .long_about(long_about(tool))
             .args(own)
             .args(common)
             .arg(json)
             .args(if tool.name == impact::TOOL { impact::arguments() } else { Vec::new() })
             .args(terminal::arguments())
     })
+}
+
+/// What a command does; of `sql`, with the views that a statement may name.
+fn long_about(tool: &Tool) -> String {
+    if tool.name != "sql" {
+        return tool.about.to_owned();
+    }
+    let views = all_views().map(|view| {
+        let columns: Vec<&str> = view.columns.iter().map(|(name, _)| *name).collect();
+        format!("\n  {}({}): {}", view.name, columns.join(", "), view.about)
+    });
+    format!("{}\n\nAll views:{}", tool.about, views.collect::<String>())
 }
 
 fn argument(parameter: &'static Parameter, is_first: bool) -> Arg {

@@ -1,6 +1,8 @@
 //! `cograph grammar`: checks a language manifest against its grammar, and shows what is extracted
 //! from each node of a file.
 
+pub(super) mod lost_lines;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -52,6 +52,9 @@ enum Command {
     Index(index::IndexArguments),
     /// Compare the graphs of two revisions: symbols and edges that came, went and moved
     Diff(ask::diff::DiffArguments),
+    /// Import which test executed what, for `impact` and `sql`
+    #[command(subcommand)]
+    Coverage(coverage::CoverageCommand),
     /// Export parts of the graph for other programs
     #[command(subcommand)]
     Export(export::Command),
@@ -73,7 +76,7 @@ enum Command {
     Completions(completions::CompletionsArguments),
     /// Compare the calls in the syntax trees of a directory with the references extracted from them
     #[command(hide = true)]
-    Coverage(coverage::CoverageArguments),
+    LostLines(grammar::lost_lines::LostLinesArguments),
     /// Check a language manifest, or show what is extracted from a file
     #[command(subcommand)]
     Grammar(grammar::Command),
@@ -169,6 +172,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
     {
         Command::Index(arguments) => index::run(&config?, &arguments),
         Command::Diff(arguments) => ask::diff::run(&config?, &arguments),
+        Command::Coverage(command) => coverage::run(&config?, &command),
         Command::Export(command) => export::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
         Command::Lsp(arguments) => lsp::run(config, &arguments),
@@ -178,7 +182,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Install(arguments) => install::install(config, &arguments),
         Command::Uninstall(arguments) => install::uninstall(config, &arguments),
         Command::Completions(arguments) => completions::run(&arguments),
-        Command::Coverage(arguments) => coverage::run(&config?, &arguments),
+        Command::LostLines(arguments) => grammar::lost_lines::run(&config?, &arguments),
         Command::Grammar(command) => grammar::run(&config?, &command),
     }
 }

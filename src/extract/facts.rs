@@ -1,5 +1,6 @@
-//! Facts of one file: builder, final pass, and coverage.
+//! Facts of one file: builder, final pass, bodies, and coverage.
 
+pub(super) mod bodies;
 pub(super) mod builder;
 pub(super) mod coverage;
 pub(super) mod explain;

@@ -10,7 +10,8 @@
 //! - `preprocess` blanks preprocessor syntax, so that the parser can handle the rest.
 //! - `repair` handles what the grammar does not understand, and parses again.
 //! - `walk` traverses the tree; it has the input, the facts so far, and the context.
-//! - `facts` collects and completes the facts, and reports which parts of a tree have none.
+//! - `facts` collects and completes the facts, reports which parts of a tree have none, and finds
+//!   the bodies of what can be executed.
 //! - The rules are grouped in `definitions`, `bindings`, `expressions`, `types`, `imports` and
 //!   `macros`; `apply` chooses among them, and `recursion` has what they ask of each other.
 
@@ -29,13 +30,14 @@ mod types;
 mod walk;
 
 pub use budget::{Allowance, Exhausted};
+pub use facts::bodies::{Body, fingerprint};
 pub use facts::coverage::{Coverage, coverage};
 pub use facts::explain::{Explained, Explanation, explain};
 
 use budget::Budget;
 use cograph_grammar::{self as grammar, Language};
 use cograph_model::LanguageId;
-use cograph_model::facts::FileFacts;
+use cograph_model::facts::{FileFacts, LocalSymbol};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use tree_sitter::{ParseOptions, ParseState, Parser, Range, Tree};
@@ -106,6 +108,30 @@ pub fn extract(
     source: &[u8],
     limits: Limits,
 ) -> Result<FileFacts, Exhausted> {
+    extract_with_headers(language, path, source, limits).map(|(facts, _)| facts)
+}
+
+/// The same, with the bodies of what can be executed.
+pub fn extract_with_bodies(
+    language: LanguageId,
+    path: &str,
+    source: &[u8],
+    limits: Limits,
+) -> Result<(FileFacts, Vec<Body>), Exhausted> {
+    let (facts, headers) = extract_with_headers(language, path, source, limits)?;
+    let bodies = facts::bodies::of_file(&facts, &headers, source);
+    Ok((facts, bodies))
+}
+
+/// Ends of the headers of symbols with a body.
+type Headers = Vec<(LocalSymbol, u32)>;
+
+fn extract_with_headers(
+    language: LanguageId,
+    path: &str,
+    source: &[u8],
+    limits: Limits,
+) -> Result<(FileFacts, Headers), Exhausted> {
     let language = grammar::language(language);
     let budget = Budget::start(&limits, source.len());
     let (cleared, tree) = repair::tree(language, source, &budget)?;
@@ -121,9 +147,10 @@ pub fn extract(
         return Err(exhausted);
     }
     definitions::component::of_file(&walk.input, &mut walk.facts, path);
+    let headers = std::mem::take(&mut walk.facts.headers);
     let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
-    Ok(facts::finish::finish(facts, language, path, source))
+    Ok((facts::finish::finish(facts, language, path, source), headers))
 }
 
 /// Parses a source, or the ranges `within` it, as far as the budget reaches.

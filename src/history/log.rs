@@ -258,6 +258,30 @@ impl History {
         found.into_iter().filter_map(named).collect()
     }
 
+    /// Pairs of files that changed in the same commits, each once, with the number of these.
+    pub fn pairs(&self, ignored: &FxHashSet<String>) -> Vec<(RepoPath, RepoPath, u32)> {
+        let (mut both, mut counted): (FxHashMap<(u32, u32), u32>, usize) = Default::default();
+        self.visit(|commit, files| {
+            counted += 1;
+            if ignored.contains(&*commit.id) || counted > WINDOW {
+                return;
+            }
+            for (at, &file) in files.iter().enumerate() {
+                for &other in &files[at + 1..] {
+                    *both.entry((file, other)).or_default() += 1;
+                }
+            }
+        });
+        let path = |file: u32| RepoPath::new(&self.paths.texts[file as usize]);
+        let mut pairs: Vec<(RepoPath, RepoPath, u32)> = both
+            .into_iter()
+            .filter(|(_, count)| *count >= MIN_COMMITS)
+            .filter_map(|((one, other), count)| Some((path(one)?, path(other)?, count)))
+            .collect();
+        pairs.sort_unstable();
+        pairs
+    }
+
     /// Files that changed in the same commits as these. `later` are commits that do not count.
     pub fn together(
         &self,

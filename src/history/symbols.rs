@@ -4,7 +4,7 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::types::{name_of_type, name_of_value};
-use cograph_extract as extract;
+use cograph_extract::{self as extract, Body};
 use cograph_grammar as grammar;
 use cograph_model::change::{
     CallShape, CallShapes, ChangeKind, ChangedSymbol, SymbolSide, UNREAD_BINARY, UNREAD_NO_LANGUAGE,
@@ -39,7 +39,7 @@ pub(super) struct SideSymbol {
 /// Why the symbols of a text are not known.
 pub(super) type Unread = &'static str;
 
-fn facts_of(path: &RepoPath, text: &[u8]) -> Result<FileFacts, Unread> {
+fn facts_of(path: &RepoPath, text: &[u8]) -> Result<(FileFacts, Vec<Body>), Unread> {
     if memchr::memchr(0, text).is_some() {
         return Err(UNREAD_BINARY);
     }
@@ -49,14 +49,16 @@ fn facts_of(path: &RepoPath, text: &[u8]) -> Result<FileFacts, Unread> {
     if grammar::most_bytes(language).is_some_and(|most| text.len() as u64 > most) {
         return Err("too large");
     }
-    extract::extract(language, path.as_str(), text, extract::Limits::quick())
+    extract::extract_with_bodies(language, path.as_str(), text, extract::Limits::quick())
         .map_err(|_| "too costly to parse")
 }
 
 impl FileSide {
     /// Extracts the symbols of a text. Needs a thread with the stack that extraction needs.
     pub(super) fn of(path: &RepoPath, text: &[u8]) -> Result<Self, Unread> {
-        let facts = facts_of(path, text)?;
+        let (facts, bodies) = facts_of(path, text)?;
+        let mut executed = executed(&facts, &bodies);
+        let whole = (String::new(), extract::fingerprint(text));
         let mut symbols = Vec::new();
         for (position, symbol) in facts.symbols.iter().enumerate() {
             if symbol.flags & flags::LOCAL != 0 && symbol.kind != SymbolKind::Test {
@@ -91,6 +93,12 @@ impl FileSide {
                 parameters: parameters.into_iter().skip(skipped).collect(),
                 types: types.into_iter().skip(skipped).collect(),
                 takes_any_name: symbol.arity.1 == u16::MAX,
+                bodies: executed
+                    .remove(&position)
+                    .into_iter()
+                    .flatten()
+                    .chain([whole.clone()])
+                    .collect(),
             };
             let terms = terms_of(own).into_iter().collect();
             symbols.push(SideSymbol { side, home: path.clone(), terms });
@@ -123,6 +131,24 @@ impl FileSide {
         let bytes = bytes.and_then(|bytes| text.get(bytes.clone())).unwrap_or_default();
         !bytes.trim_ascii().is_empty()
     }
+}
+
+/// Bodies by the innermost symbol around them that is not local.
+fn executed(facts: &FileFacts, bodies: &[Body]) -> FxHashMap<usize, Vec<(String, u64)>> {
+    let mut found: FxHashMap<usize, Vec<(String, u64)>> = FxHashMap::default();
+    for body in bodies {
+        let mut next = Some(body.symbol);
+        for _ in 0..MAX_NESTING {
+            let Some(position) = next else { break };
+            let symbol = &facts.symbols[position];
+            if symbol.flags & flags::LOCAL == 0 || symbol.kind == SymbolKind::Test {
+                found.entry(position).or_default().push((body.name.clone(), body.fingerprint));
+                break;
+            }
+            next = symbol.container.get();
+        }
+    }
+    found
 }
 
 fn name_of(facts: &FileFacts, symbol: LocalSymbol) -> &str {
@@ -276,7 +302,7 @@ fn likeness(old: &SideSymbol, new: &SideSymbol) -> Option<(usize, bool)> {
 
 /// Calls of a text with their arguments.
 pub(super) fn calls(path: &RepoPath, text: &[u8]) -> Result<CallShapes, Unread> {
-    let facts = facts_of(path, text)?;
+    let (facts, _) = facts_of(path, text)?;
     let mut shapes = CallShapes::new();
     for site in facts.sites.list().iter() {
         if !matches!(site.kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate) {

@@ -130,6 +130,9 @@ pub struct SymbolSide {
     pub types: Vec<String>,
     /// True if other names of arguments than those of the parameters are accepted.
     pub takes_any_name: bool,
+    /// What is executed in it: its own body and those of the local functions in it, by qualified
+    /// name, with the fingerprints of their texts; with no name, the whole file.
+    pub bodies: Vec<(String, u64)>,
 }
 
 impl SymbolSide {

@@ -1,6 +1,7 @@
 //! `impact`: what a change breaks, what depends on it, and which tests exercise it.
 
 mod breaks;
+mod case_names;
 mod cases;
 mod dependents;
 pub mod diff;
@@ -21,6 +22,7 @@ use crate::graph::lookup::Lookup;
 use crate::{Certainty, QueryError, SymbolInfo};
 use breaks::Breaks;
 pub use breaks::MAX_CALL_FILES;
+pub use case_names::{TestCase, all_test_cases, test_cases};
 use cograph_grammar as grammar;
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
@@ -48,6 +50,17 @@ pub struct ImpactParams<'p> {
     pub together: Option<&'p Together>,
     /// Calls of a file; without, arguments are not compared.
     pub calls: Option<ReadCalls<'p>>,
+    /// Recorded executions of the changed or named symbols.
+    pub executed: &'p [Execution],
+}
+
+/// Recorded run of a test.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Execution {
+    /// Name of the test, as its runner has it.
+    pub test: String,
+    /// What it executed of the changed or named symbols: see [`Evidence::executed`].
+    pub share: f32,
 }
 
 /// Changed or named symbol.
@@ -250,20 +263,20 @@ pub fn impact(
     Ok(result)
 }
 
-/// Paths of the files of symbols.
-pub fn paths_of(
+/// Symbols that names mean.
+pub fn named(
     snapshot: &Snapshot,
     names: &[String],
     cancel: &CancelToken,
-) -> Result<Vec<RepoPath>, QueryError> {
+) -> Result<Vec<SymbolInfo>, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
-    let mut paths = Vec::new();
+    let mut found = Vec::new();
     for name in names {
         for meaning in crate::names::meanings(&lookup, name)? {
-            paths.push(lookup.place(meaning.symbol.file)?.path.clone());
+            found.push(lookup.info(&meaning.symbol)?);
         }
     }
-    Ok(paths)
+    Ok(found)
 }
 
 /// Reached symbols without the changed ones, and possible uses.

@@ -7,7 +7,9 @@ use super::{QueryError, Total};
 use cograph_model::cancel::CancelToken;
 use cograph_store::Snapshot;
 
-pub use cograph_store::{MEMORY_BYTES, PATTERN_BYTES, SqlValue, VALUE_BYTES, VIEWS, View};
+pub use cograph_store::{
+    KeptRows, LoadKept, MEMORY_BYTES, PATTERN_BYTES, SqlValue, VALUE_BYTES, View, all_views,
+};
 
 /// Maximum size of the values in a result, in bytes.
 pub const MAX_BYTES: usize = 4 << 20;
@@ -15,7 +17,7 @@ pub const MAX_BYTES: usize = 4 << 20;
 /// Parameters of `sql`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SqlParams {
-    /// One `SELECT`, `WITH … SELECT` or `VALUES` over [`VIEWS`].
+    /// One `SELECT`, `WITH … SELECT` or `VALUES` over [`all_views`].
     pub statement: String,
     /// Maximum number of rows.
     pub max_rows: usize,
@@ -55,14 +57,15 @@ pub struct SqlResult {
     pub stopped_by: Option<SqlBound>,
 }
 
-/// Runs a statement.
+/// Runs a statement. `kept` loads the rows of the views that are not in the store.
 pub fn sql(
     snapshot: &Snapshot,
     params: &SqlParams,
+    kept: LoadKept<'_>,
     cancel: &CancelToken,
 ) -> Result<SqlResult, QueryError> {
     let outcome = snapshot
-        .run_sql(&params.statement, params.max_rows, MAX_BYTES, params.time_limit)
+        .run_sql(&params.statement, params.max_rows, MAX_BYTES, params.time_limit, kept)
         .map_err(|reason| QueryError::Sql { reason })?;
     if cancel.is_cancelled() {
         return Err(QueryError::Cancelled);

@@ -17,6 +17,7 @@ use crate::{
 };
 use cograph_config as config;
 use cograph_config::process;
+use cograph_coverage as coverage;
 use cograph_history as history;
 use cograph_index::{self as index, Allowance, FileLimits};
 use cograph_query::{self as query, SqlParams, locate, references::elsewhere, search, sql, trace};
@@ -163,6 +164,14 @@ fn of_changes() -> Vec<(&'static str, String)> {
         ("history::TIMEOUT", time(history::TIMEOUT)),
         ("history::MAX_COMMITS", count(history::MAX_COMMITS)),
         ("store::MAX_BESIDE", bytes(store::MAX_BESIDE as usize)),
+        ("coverage::MAX_DATABASE", bytes(coverage::MAX_DATABASE as usize)),
+        ("coverage::MAX_TEXT", bytes(coverage::MAX_TEXT as usize)),
+        ("coverage::MAX_JSON", bytes(coverage::MAX_JSON as usize)),
+        ("coverage::MAX_ROWS", count(coverage::MAX_ROWS)),
+        ("coverage::MAX_LINE", count(coverage::MAX_LINE as usize)),
+        ("coverage::READ_TIME", time(coverage::READ_TIME)),
+        ("coverage::MAX_TESTS", count(coverage::MAX_TESTS)),
+        ("coverage::MAX_PAIRS", count(coverage::MAX_PAIRS as usize)),
     ]
 }
 

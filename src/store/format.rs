@@ -9,6 +9,7 @@ pub(super) mod ownership;
 pub(super) mod rows;
 pub(super) mod schema;
 pub(super) mod segment;
+pub(super) mod sql_value;
 pub(super) mod statements;
 pub(super) mod term_index;
 pub(super) mod views;

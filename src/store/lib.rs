@@ -14,7 +14,8 @@
 //! - `format`: schema, indexes, documented views, statements, rows, the segment, file names and the
 //!   writer lock; keeps other users out of the cache (`ownership`).
 //! - `read`: opens a generation or explains why it is unreadable, and answers queries; pools open
-//!   stores (`pool`), and runs user SQL (`sandbox`).
+//!   stores (`pool`), runs user SQL (`sandbox`, `kept`), and reads databases of other programs
+//!   (`foreign`).
 //! - `name_index`: front-coded symbol names with trigram posting lists.
 //! - `build`: writes a graph as the next generation, page by page, published by a rename.
 //! - `update`: changes a generation in one transaction.
@@ -39,8 +40,9 @@ pub use format::rows::{
 };
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
-pub use format::views::{VIEWS, View};
-pub use lifecycle::beside::{MAX_BESIDE, read_beside, write_beside};
+pub use format::sql_value::SqlValue;
+pub use format::views::{KEPT_VIEWS, VIEWS, View, all_views};
+pub use lifecycle::beside::{MAX_BESIDE, read_beside, remove_beside, write_beside};
 pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
 pub use lifecycle::seed::adopt;
 pub use name_index::cursor::NameWalk;
@@ -48,13 +50,15 @@ pub use name_index::filter::NameParts;
 pub use name_index::names::{NameEntry, NameRank};
 pub use read::connection::{Snapshot, Store};
 pub use read::control::{MEMORY_BYTES, PATTERN_BYTES};
+pub use read::foreign::ForeignDatabase;
+pub use read::kept::{KeptRows, LoadKept};
 pub use read::name_cache::NameRuns;
 pub use read::order::{FileRank, KeyOrder, SiteRank, SymbolRank};
 pub use read::path_table::{FileMark, PathTable};
 pub use read::pool::{
     Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener,
 };
-pub use read::sandbox::{SqlOutcome, SqlValue, VALUE_BYTES};
+pub use read::sandbox::{SqlOutcome, VALUE_BYTES};
 pub use update::amendment::{Amendment, KnownRows};
 pub use update::delta::checkpoint;
 pub use update::restamp::restamp;

@@ -2,6 +2,8 @@
 
 pub(super) mod connection;
 pub(super) mod control;
+pub(super) mod foreign;
+pub(super) mod kept;
 pub(super) mod meta;
 pub(super) mod name_cache;
 pub(super) mod order;

@@ -34,20 +34,11 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         &[
             &["output"],
             &["serve"],
-            &[
-                "ask",
-                "clients",
-                "completions",
-                "coverage",
-                "grammar",
-                "hook",
-                "index",
-                "lsp",
-                "mcp",
-            ],
-            &["doctor", "export", "install"],
+            &["ask", "clients", "completions", "grammar", "hook", "index", "lsp", "mcp"],
+            &["coverage", "doctor", "export", "install"],
         ],
     ),
+    ("coverage", &[&["bodies", "names", "places", "records"], &["input"], &["import", "present"]]),
     ("config", &[&["limits", "process", "user_file"], &["manifests", "user"], &["upstreams"]]),
     (
         "extract",

@@ -55,6 +55,18 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("cograph impact main..HEAD", "of a branch"),
         ],
     ),
+    (
+        "cograph coverage add",
+        &[
+            ("cograph coverage add .coverage", "after pytest --cov --cov-context=test"),
+            ("cograph coverage add cover.out --test TestParse", "a file of one test"),
+        ],
+    ),
+    (
+        "cograph coverage status",
+        &[("cograph coverage status", "how much is recorded, and how much of it is present")],
+    ),
+    ("cograph coverage remove", &[("cograph coverage remove", "forget all of it")]),
     ("cograph diff", &[("cograph diff v1.0..HEAD", "symbols and edges that came, went, moved")]),
     (
         "cograph overview",

@@ -106,6 +106,9 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
         owner: walk.context.around.owner,
         implements: walk.context.around.implements,
     });
+    if definition.has_body {
+        walk.facts.headers.push((symbol, offset(definition.header_end)));
+    }
     let from = if walk.input.language.manifest.resolution.hoisted {
         0
     } else {

@@ -19,6 +19,8 @@ pub(crate) struct Builder {
     pub(crate) sites: Vec<Site>,
     /// First byte of the current node.
     pub(crate) at: u32,
+    /// Ends of the headers of symbols with a body, in order of creation. No part of the facts.
+    pub(crate) headers: Vec<(LocalSymbol, u32)>,
     /// Interned names; their texts are in the facts.
     name_ids: HashTable<NameId>,
     /// Values of symbols in order of creation; grouped into runs of `lists` at the end.

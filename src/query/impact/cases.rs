@@ -12,6 +12,9 @@ use cograph_model::facts::flags;
 use cograph_model::{SiteKind, SymbolKind};
 use cograph_store::{FileKey, FileRow, SymbolKey, SymbolRow};
 
+/// Test case: file and position among its symbols.
+pub(super) type Case = (FileKey, usize);
+
 /// Test file with its symbols.
 pub(super) struct TestFile {
     pub(super) row: FileRow,
@@ -122,6 +125,20 @@ pub(super) fn has_parameter(signature: &str, name: &str) -> bool {
         let end = parameter.find([':', '=', ' ']).unwrap_or(parameter.len());
         parameter[..end] == *name
     })
+}
+
+/// Test files whose path passes a filter.
+pub(super) fn test_files(
+    lookup: &Lookup<'_>,
+    admits: impl Fn(&str) -> bool,
+) -> Result<Vec<FileKey>, QueryError> {
+    let mut found = Vec::new();
+    for (key, path) in lookup.snapshot.paths()? {
+        if admits(&path) && lookup.of_file(key, |file| file.test)? {
+            found.push(key);
+        }
+    }
+    Ok(found)
 }
 
 /// Test files by key, read once.

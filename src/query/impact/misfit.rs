@@ -176,6 +176,7 @@ mod tests {
             parameters: parameters.iter().map(|&name| name.to_owned()).collect(),
             types: Vec::new(),
             takes_any_name: arity.1 == u16::MAX,
+            bodies: Vec::new(),
         }
     }
 

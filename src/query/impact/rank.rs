@@ -10,6 +10,9 @@ use cograph_model::words::{Term, parts, runs, stem, term, terms_of};
 pub struct Evidence {
     /// The test itself is changed.
     pub changed: bool,
+    /// Whether a recorded run of it executed changed symbols with their bodies before the change,
+    /// from 0 for none to 1 for all of those that are recorded.
+    pub executed: f32,
     /// Number of references to a changed symbol; 0 if none was found.
     pub distance: u32,
     /// True if all of them are calls.
@@ -36,6 +39,8 @@ pub struct Evidence {
 pub enum TestClass {
     /// It is changed itself.
     Changed,
+    /// A recorded run of it executed a changed symbol.
+    Executed,
     /// It calls a changed symbol, through others or not.
     Calls,
     /// It refers to one in another way, or is set up by what does.
@@ -55,6 +60,7 @@ impl TestClass {
     pub fn word(self) -> &'static str {
         match self {
             Self::Changed => "changed",
+            Self::Executed => "executed",
             Self::Calls => "calls",
             Self::Uses => "uses",
             Self::Imports => "imports",
@@ -65,9 +71,11 @@ impl TestClass {
     }
 }
 
-/// Weights of the evidence, rounded from those that `scripts/impact --weights` chooses.
+/// Weights of the evidence, rounded from those that `scripts/impact --weights` chooses; that of an
+/// execution is no estimate, and more than what is likely to add up without one.
 struct Weights {
     changed: f32,
+    executed: f32,
     /// Of a direct reference; one more step multiplies it by `step`.
     reached: f32,
     step: f32,
@@ -85,6 +93,7 @@ struct Weights {
 
 const WEIGHTS: Weights = Weights {
     changed: 20.0,
+    executed: 16.0,
     reached: 3.6,
     step: 0.75,
     uses: 0.75,
@@ -123,6 +132,7 @@ impl Evidence {
             far => w.reached * w.step.powi(i32::try_from(far - 1).unwrap_or(i32::MAX)),
         };
         flag(self.changed, w.changed)
+            + w.executed * self.executed
             + reached * if self.by_calls { 1.0 } else { w.uses }
             + flag(self.imports == 1, w.imports)
             + flag(self.imports > 1, w.imports_second)
@@ -138,6 +148,7 @@ impl Evidence {
     pub fn class(&self) -> Option<TestClass> {
         [
             (self.changed, TestClass::Changed),
+            (self.executed > 0.0, TestClass::Executed),
             (self.distance > 0 && self.by_calls, TestClass::Calls),
             (self.distance > 0, TestClass::Uses),
             (self.imports == 1 || self.imports > 2, TestClass::Imports),
@@ -268,6 +279,8 @@ mod tests {
         assert!(evidence.reach(2, Way::Calls, true) && !evidence.reach(3, Way::Uses, false));
         assert_eq!(evidence.class(), Some(TestClass::Calls));
         assert!(evidence.score() > before);
+        evidence.executed = 0.5;
+        assert_eq!(evidence.class(), Some(TestClass::Executed));
         assert_eq!(Evidence { lines: 1.0, ..Evidence::default() }.class(), None);
     }
 }

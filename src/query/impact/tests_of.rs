@@ -4,11 +4,12 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::cases::{TestFile, TestFiles, has_parameter};
+use super::case_names::CaseNames;
+use super::cases::{Case, TestFile, TestFiles, has_parameter, test_files};
 use super::dependents::{Dependents, Way};
 use super::rank::{Evidence, Rarity, TestClass, least, likeness};
 use super::seeds::Seeds;
-use super::{AffectedTest, ImpactParams};
+use super::{AffectedTest, Execution, ImpactParams};
 use crate::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_model::facts::flags;
@@ -25,9 +26,6 @@ const MAX_FIXTURES: usize = 200;
 const MAX_IMPORTS: u32 = 8;
 /// Maximum length of a chain of reasons.
 const MAX_CHAIN: usize = 8;
-
-/// Test case: file and position among its symbols.
-type Case = (FileKey, usize);
 
 #[derive(Default)]
 struct CaseEvidence {
@@ -59,6 +57,7 @@ pub(super) fn ranked(
     let all = from_files(lookup, seeds, params, &mut files, &mut found)?;
     from_possible(lookup, reached, &mut files, &mut found)?;
     from_change(lookup, seeds, params, &mut files, &mut found)?;
+    from_executions(lookup, params.executed, &mut files, &mut found)?;
     add_words(lookup, seeds, &mut files, &mut found)?;
     let mut ranked = Vec::new();
     let mut cases: Vec<(Case, Evidence)> = found.cases.into_iter().collect();
@@ -214,20 +213,6 @@ fn follow_fixtures(
     Ok(())
 }
 
-/// Test files whose path passes a filter.
-fn test_files(
-    lookup: &Lookup<'_>,
-    admits: impl Fn(&str) -> bool,
-) -> Result<Vec<FileKey>, QueryError> {
-    let mut found = Vec::new();
-    for (key, path) in lookup.snapshot.paths()? {
-        if admits(&path) && lookup.of_file(key, |file| file.test)? {
-            found.push(key);
-        }
-    }
-    Ok(found)
-}
-
 /// True if each step from a symbol to the change is a call.
 fn is_by_calls(reached: &Dependents, key: SymbolKey) -> bool {
     let mut next = Some(key);
@@ -355,6 +340,24 @@ fn from_change(
             for case in files.get(lookup, file)?.cases.clone() {
                 found.cases.entry((file, case)).or_default().reach(1, Way::Uses, false);
             }
+        }
+    }
+    Ok(())
+}
+
+/// Cases that executed a changed symbol as it was recorded.
+fn from_executions(
+    lookup: &Lookup<'_>,
+    executions: &[Execution],
+    files: &mut TestFiles,
+    found: &mut CaseEvidence,
+) -> Result<(), QueryError> {
+    let mut names = CaseNames::new(lookup)?;
+    for execution in executions {
+        lookup.check()?;
+        if let Some(case) = names.find(files, &execution.test)? {
+            let own = found.cases.entry(case).or_default();
+            own.executed = own.executed.max(execution.share);
         }
     }
     Ok(())

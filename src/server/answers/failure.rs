@@ -3,7 +3,7 @@
 use crate::answers::budget::Page;
 use crate::answers::render;
 use crate::base::escape::SafeLine;
-use cograph_query::sql::VIEWS;
+use cograph_query::sql::all_views;
 use cograph_query::{QueryError, SymbolInfo};
 
 /// Reply to a failed query: the first line always, and as many alternatives as fit. `reserve`
@@ -63,7 +63,7 @@ pub(crate) fn text(tool: &str, error: &QueryError) -> String {
                 &what,
                 "",
                 "\nviews and columns:",
-                VIEWS.iter().map(|view| {
+                all_views().map(|view| {
                     let columns: Vec<&str> = view.columns.iter().map(|(name, _)| *name).collect();
                     format!("{}({}): {}", view.name, columns.join(", "), view.about)
                 }),

@@ -1,5 +1,6 @@
 //! `impact`: what a change breaks, what depends on it, which tests to run.
 
+pub(super) mod coverage;
 pub(super) mod history;
 mod json;
 pub(crate) mod report;
@@ -19,8 +20,9 @@ use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 use cograph_history::{Between, ChangeError, GitError};
 use cograph_model::RepoPath;
 use cograph_model::change::FileHistory;
-use cograph_query::impact::{ImpactParams, ImpactResult};
+use cograph_query::impact::{Execution, ImpactParams, ImpactResult};
 use cograph_query::{self as query, QueryError};
+use coverage::KnownCoverage;
 use history::KnownHistory;
 
 pub(crate) static TOOL: Tool = Tool {
@@ -79,8 +81,8 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
             sides.flatten().cloned().collect()
         }
         None => {
-            let all = query::impact::paths_of(context.snapshot, symbols, context.cancel)?;
-            all.into_iter().collect()
+            let all = query::impact::named(context.snapshot, symbols, context.cancel)?;
+            all.into_iter().map(|symbol| symbol.path).collect()
         }
     };
     // Without git there is no history, which the answer reports.
@@ -96,13 +98,24 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         let text = context.files.read(path);
         text.map(|text| cograph_history::calls(path, &text)).unwrap_or_default()
     };
+    let known = KnownCoverage::of(context);
+    let executed: Vec<Execution> = match (&known, &change) {
+        (None, _) => Vec::new(),
+        (Some(known), Some(change)) => known.of_change(context, change)?,
+        (Some(known), None) => known.of_symbols(context, symbols)?,
+    };
     let params = ImpactParams {
         symbols,
+        executed: &executed,
         change: change.as_ref(),
         together: together.as_ref(),
         calls: Some(&calls),
     };
-    let result = query::impact(context.snapshot, &params, context.cancel)?;
+    let mut result = query::impact(context.snapshot, &params, context.cancel)?;
+    if known.is_some() && executed.is_empty() && !result.seeds.is_empty() {
+        let body = if change.is_some() { "its body before the change" } else { "its present body" };
+        result.unknown.push(format!("no recorded run executed it with {body}"));
+    }
     Ok(Box::new(Impact { result, history }))
 }
 
@@ -135,7 +148,7 @@ fn between(
     if is_range {
         return Ok(Some(Between::revision(name)));
     }
-    match query::impact::paths_of(context.snapshot, names, context.cancel) {
+    match query::impact::named(context.snapshot, names, context.cancel) {
         Err(QueryError::NoSuchSymbol { .. })
             if cograph_history::is_revision(root, name, context.cancel) =>
         {

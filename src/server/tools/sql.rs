@@ -1,6 +1,7 @@
 //! `sql`: read-only SQL over the store's views.
 
 mod json;
+mod kept;
 mod text;
 
 use super::{Handler, QueryContext};
@@ -35,5 +36,6 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         max_rows: context.entries(4),
         ..SqlParams::default()
     };
-    Ok(Box::new(query::sql(context.snapshot, &params, context.cancel)?))
+    let load = |view: &str| kept::load(context, view);
+    Ok(Box::new(query::sql(context.snapshot, &params, &load, context.cancel)?))
 }

@@ -284,7 +284,7 @@ mod tests {
 
     use super::*;
     use crate::format::schema::{INDEXES, TABLES};
-    use crate::format::views::VIEWS;
+    use crate::format::views::{KEPT_TABLES, KEPT_VIEWS, VIEWS};
 
     fn fresh() -> Connection {
         let connection = Connection::open_in_memory().expect("memory is there");
@@ -346,6 +346,20 @@ mod tests {
             let documented: Vec<&str> = view.columns.iter().map(|(name, _)| *name).collect();
             assert_eq!(columns, documented, "{}", view.name);
         }
+        for (table, columns) in KEPT_TABLES {
+            let text = format!("CREATE TEMP TABLE {table} {columns}");
+            connection.execute_batch(&text).expect(table);
+        }
+        for view in KEPT_VIEWS {
+            connection.execute_batch(&view.create_temporary()).expect(view.name);
+            let statement =
+                connection.prepare(&format!("SELECT * FROM {}", view.name)).expect(view.name);
+            let columns: Vec<&str> = statement.column_names().collect();
+            let documented: Vec<&str> = view.columns.iter().map(|(name, _)| *name).collect();
+            assert_eq!(columns, documented, "{}", view.name);
+        }
+        let of_one = plan(&connection, "SELECT test FROM covers WHERE symbol_id = 1");
+        assert!(of_one[0].contains("SEARCH c USING PRIMARY KEY"), "{of_one:?}");
     }
 
     #[test]

@@ -198,7 +198,97 @@ pub const VIEWS: &[View] = &[
     },
 ];
 
+/// Views of what is kept next to the store or read from elsewhere: made for the statement that
+/// names them, over tables that are made with them.
+pub const KEPT_VIEWS: &[View] = &[
+    View {
+        name: "tests",
+        about: "each test case, and each test that imported coverage names",
+        columns: &[
+            ("id", "key, the same in covers"),
+            ("name", "qualified name, or that of the coverage if it has no symbol"),
+            ("path", "file, or null"),
+            ("line", "line of its name, or null"),
+            ("symbol_id", "key in symbols, or null"),
+            ("functions", "functions that coverage says it executed with their present bodies; \
+                           null if no coverage has this test"),
+        ],
+        definition: "SELECT id, name, path, line, symbol_id, functions FROM kept_test",
+    },
+    View {
+        name: "covers",
+        about: "which test executed which function with its present body, from `cograph coverage \
+                add`",
+        columns: &[
+            ("symbol_id", "the function"),
+            ("test_id", "key in tests"),
+            ("test", "name of the test"),
+            ("test_symbol_id", "the test as a symbol, or null"),
+        ],
+        definition: "
+            SELECT c.symbol_id, t.id AS test_id, t.name AS test, t.symbol_id AS test_symbol_id
+            FROM kept_cover c CROSS JOIN json_each(c.tests) e CROSS JOIN kept_test t ON t.id = e.value",
+    },
+    View {
+        name: "file_history",
+        about: "commits of each file under all its names, without those of many files",
+        columns: &[
+            ("path", "file"),
+            ("commits", "commits"),
+            ("commits_year", "those in the year before the newest commit"),
+            ("last_change", "day of the last one: YYYY-MM-DD"),
+            ("authors", "number of authors"),
+            ("owner", "the author with most commits"),
+        ],
+        definition: "
+            SELECT path, commits, commits_year, last_change, authors, owner FROM kept_file",
+    },
+    View {
+        name: "changed_together",
+        about: "files that changed in the same commits at least twice, each pair in both orders, \
+                in the newest 3,000 commits",
+        columns: &[
+            ("path", "file"), ("other", "the other file"), ("commits", "commits in common")
+        ],
+        definition: "SELECT path, other, commits FROM kept_pair",
+    },
+];
+
+/// Temporary tables of [`KEPT_VIEWS`]: name and definition.
+pub(crate) const KEPT_TABLES: &[(&str, &str)] = &[
+    (
+        "kept_test",
+        "(id INTEGER PRIMARY KEY, name TEXT, path TEXT, line INTEGER, symbol_id INTEGER, \
+         functions INTEGER)",
+    ),
+    // Lists of keys in parts: a value of a statement has a limit.
+    (
+        "kept_cover",
+        "(symbol_id INTEGER, part INTEGER, tests TEXT, PRIMARY KEY (symbol_id, part)) \
+         WITHOUT ROWID",
+    ),
+    (
+        "kept_file",
+        "(path TEXT PRIMARY KEY, commits INTEGER, commits_year INTEGER, last_change TEXT, \
+         authors INTEGER, owner TEXT) WITHOUT ROWID",
+    ),
+    (
+        "kept_pair",
+        "(path TEXT, other TEXT, commits INTEGER, PRIMARY KEY (path, other)) WITHOUT ROWID",
+    ),
+];
+
+/// Every view, those of the store first.
+pub fn all_views() -> impl Iterator<Item = &'static View> {
+    VIEWS.iter().chain(KEPT_VIEWS)
+}
+
 impl View {
+    /// The same as a temporary view.
+    pub(crate) fn create_temporary(&self) -> String {
+        format!("CREATE TEMP VIEW {} AS {}", self.name, self.definition)
+    }
+
     /// CREATE statement.
     pub(crate) fn create(&self) -> String {
         format!("CREATE VIEW {} AS {}", self.name, self.definition)

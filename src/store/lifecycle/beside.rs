@@ -1,5 +1,5 @@
 //! Files next to the stores of a repository that a re-index does not replace: what is not made from
-//! its files, such as its history. Private to the user, written whole, bounded.
+//! its files, such as its history and its coverage. Private to the user, written whole, bounded.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -41,4 +41,14 @@ pub fn write_beside(store: &Store, name: &str, content: &[u8]) -> io::Result<()>
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Removes the file of this name; false if there is none.
+pub fn remove_beside(store: &Store, name: &str) -> io::Result<bool> {
+    let directory = store.path().parent().ok_or(io::ErrorKind::NotFound)?;
+    match fs::remove_file(directory.join(name)) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 use rusqlite::limits::Limit;
 
-use crate::format::views::VIEWS;
+use crate::format::views::all_views;
 use cograph_model::cancel::CancelToken;
 use cograph_system::allocator::heap_bytes;
 
@@ -127,7 +127,7 @@ impl Refusal {
 }
 
 fn judge(context: &AuthContext<'_>) -> Result<(), String> {
-    let is_view = |name: &str| VIEWS.iter().any(|view| view.name.eq_ignore_ascii_case(name));
+    let is_view = |name: &str| all_views().any(|view| view.name.eq_ignore_ascii_case(name));
     match context.action {
         AuthAction::Select | AuthAction::Recursive => Ok(()),
         AuthAction::Read { table_name, .. }
@@ -139,7 +139,7 @@ fn judge(context: &AuthContext<'_>) -> Result<(), String> {
         // the number of rows is visible.
         AuthAction::Read { column_name: "", .. } => Ok(()),
         AuthAction::Read { table_name, .. } => {
-            let known: Vec<&str> = VIEWS.iter().map(|view| view.name).collect();
+            let known: Vec<&str> = all_views().map(|view| view.name).collect();
             Err(format!("`{table_name}` is no documented view; there are {}", known.join(", ")))
         }
         AuthAction::Function { function_name }

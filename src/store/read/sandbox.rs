@@ -10,30 +10,17 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
-use rusqlite::types::ValueRef;
 
 use super::connection::Snapshot;
 use super::control::MAX_VALUE_BYTES;
+use super::kept::{self, LoadKept};
+use crate::format::sql_value::SqlValue;
+use crate::format::views::KEPT_VIEWS;
 
 /// Maximum length of a text, blob or row in user SQL. No column of a view comes close.
 pub const VALUE_BYTES: i32 = 64 << 10;
 /// SQLite's message for a value that is too long.
 const TOO_BIG: &str = "string or blob too big";
-
-/// Value of a result.
-#[derive(Clone, PartialEq, Debug)]
-pub enum SqlValue {
-    /// NULL.
-    Null,
-    /// Integer.
-    Integer(i64),
-    /// Floating-point number.
-    Real(f64),
-    /// Text; invalid UTF-8 is replaced.
-    Text(String),
-    /// Blob.
-    Blob(Vec<u8>),
-}
 
 /// Result of a statement that ended or was interrupted.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -86,18 +73,29 @@ pub(crate) fn run(
     snapshot: &Snapshot,
     statement: &str,
     bounds: SqlBounds,
+    load: LoadKept<'_>,
 ) -> Result<SqlOutcome, String> {
     let control = snapshot.control();
-    control.refusal.take();
-    control.meter.begin();
-    control.guarded.store(true, Ordering::Relaxed);
-    control.set_deadline(Some(Instant::now() + bounds.time));
     let mut outcome = SqlOutcome::default();
-    let narrow = LoweredLengthLimit::new(snapshot.connection());
-    let result =
-        narrow.and_then(|_narrow| collect(snapshot.connection(), statement, bounds, &mut outcome));
-    control.set_deadline(None);
-    control.guarded.store(false, Ordering::Relaxed);
+    let attempt = |outcome: &mut SqlOutcome| {
+        control.refusal.take();
+        control.meter.begin();
+        control.guarded.store(true, Ordering::Relaxed);
+        control.set_deadline(Some(Instant::now() + bounds.time));
+        let narrow = LoweredLengthLimit::new(snapshot.connection());
+        let result =
+            narrow.and_then(|_narrow| collect(snapshot.connection(), statement, bounds, outcome));
+        control.set_deadline(None);
+        control.guarded.store(false, Ordering::Relaxed);
+        result
+    };
+    let mut result = attempt(&mut outcome);
+    // Each attempt names one more of the views that are made on demand.
+    for _ in KEPT_VIEWS {
+        let Some(view) = result.as_ref().err().and_then(kept::missing) else { break };
+        kept::make(snapshot.connection(), view, load)?;
+        result = attempt(&mut outcome);
+    }
     match result {
         Ok(()) => Ok(outcome),
         Err(error)
@@ -142,13 +140,7 @@ fn collect(
         }
         let mut values = Vec::with_capacity(width);
         for at in 0..width {
-            let value = match row.get_ref(at)? {
-                ValueRef::Null => SqlValue::Null,
-                ValueRef::Integer(number) => SqlValue::Integer(number),
-                ValueRef::Real(number) => SqlValue::Real(number),
-                ValueRef::Text(text) => SqlValue::Text(String::from_utf8_lossy(text).into_owned()),
-                ValueRef::Blob(blob) => SqlValue::Blob(blob.to_vec()),
-            };
+            let value = SqlValue::of(row.get_ref(at)?);
             bytes += value.size();
             if bytes > bounds.bytes {
                 outcome.too_large = true;
@@ -159,14 +151,4 @@ fn collect(
         outcome.rows.push(values);
     }
     Ok(())
-}
-
-impl SqlValue {
-    fn size(&self) -> usize {
-        match self {
-            Self::Text(text) => text.len(),
-            Self::Blob(blob) => blob.len(),
-            Self::Null | Self::Integer(_) | Self::Real(_) => 8,
-        }
-    }
 }

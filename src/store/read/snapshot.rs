@@ -19,6 +19,7 @@ use crate::format::rows::{
 };
 use crate::format::statements::{self, Statement};
 use crate::format::term_index;
+use crate::read::kept::LoadKept;
 use crate::read::sandbox::{self, SqlBounds, SqlOutcome};
 use cograph_model::facts::DocumentTerms;
 use cograph_model::words::{Frequency, Term};
@@ -319,16 +320,17 @@ impl Snapshot {
         self.all(statements::RELATIONS_TO, [symbol.0], relation_row)
     }
 
-    /// Runs one user statement on the documented views, sandboxed. The error is a sentence for its
-    /// author.
+    /// Runs one user statement on the documented views, sandboxed; `kept` has the rows of those
+    /// that are not in the store. The error is a sentence for its author.
     pub fn run_sql(
         &self,
         statement: &str,
         rows: usize,
         bytes: usize,
         time: Duration,
+        kept: LoadKept<'_>,
     ) -> Result<SqlOutcome, String> {
-        self.timed(|| sandbox::run(self, statement, SqlBounds { rows, bytes, time }))
+        self.timed(|| sandbox::run(self, statement, SqlBounds { rows, bytes, time }, kept))
     }
 
     pub(crate) fn all<P: Params, T>(

@@ -61,6 +61,11 @@ impl KnownHistory {
         self.history.files(&self.ignored, wanted)
     }
 
+    /// Pairs of files that changed in the same commits, with the number of these.
+    pub(crate) fn pairs(&self) -> Vec<(RepoPath, RepoPath, u32)> {
+        self.history.pairs(&self.ignored)
+    }
+
     /// What it rests on: the number of commits, and what limits them.
     pub(crate) fn extent(&self) -> String {
         let commits = self.history.commits();
@@ -101,7 +106,7 @@ pub(crate) fn in_json(file: &FileHistory) -> Value {
 }
 
 /// Day of a time in the Gregorian calendar: `2026-11-02`.
-fn date(time: u64) -> String {
+pub(crate) fn date(time: u64) -> String {
     let is_leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
     };

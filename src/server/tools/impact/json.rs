@@ -101,7 +101,8 @@ fn test(test: &AffectedTest) -> Value {
         "line": test.symbol.name_at.line, "class": test.class.word(),
         "score": rounded(test.score), "chain": test.chain,
         "evidence": {
-            "changed": evidence.changed, "distance": evidence.distance,
+            "changed": evidence.changed, "executed": rounded(evidence.executed),
+            "distance": evidence.distance,
             "calls": evidence.by_calls, "imports": evidence.imports,
             "alike": rounded(evidence.alike), "together": rounded(evidence.together),
             "lines": rounded(evidence.lines), "names": rounded(evidence.names),

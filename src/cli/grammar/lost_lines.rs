@@ -1,0 +1,68 @@
+//! `cograph lost-lines`: calls of syntax trees without a reference, and lines that the grammar did
+//! not understand, one JSON object per file. For authors of manifests.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use crate::Stop;
+use crate::output::json::Object;
+use crate::output::to_stdout;
+use cograph_config::Config;
+use cograph_extract::{self as extract, Coverage};
+use cograph_grammar as grammar;
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_source::{self as source, Root};
+
+/// Prefix of a file that decides its language, in bytes.
+const HEAD: usize = 4096;
+
+/// Arguments of the command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct LostLinesArguments {
+    /// The directory
+    directory: PathBuf,
+}
+
+pub(crate) fn run(config: &Config, arguments: &LostLinesArguments) -> Result<(), Stop> {
+    let root = config.repository_at(&arguments.directory)?.root;
+    let walk = source::walk(&root, config.limits.threads, &CancelToken::new())
+        .map_err(cograph_index::IndexError::from)?;
+    let (place, neighbours) = (Root::new(&root), vec![0; grammar::count()]);
+    for file in &walk.files {
+        let head = source::read_head(&place, &file.path, HEAD).unwrap_or_default();
+        let Some(language) = grammar::detect(&file.path, &head, &neighbours) else { continue };
+        let Ok(text) = source::read(&place, &file.path, &config.limits).text else { continue };
+        let coverage = extract::coverage(
+            language,
+            file.path.as_str(),
+            &text.bytes,
+            extract::Limits::default(),
+        );
+        let line = line(&file.path, grammar::names()[usize::from(language.0)], &coverage);
+        to_stdout(|out| writeln!(out, "{line}"))?;
+    }
+    Ok(())
+}
+
+fn line(path: &RepoPath, language: &str, coverage: &Coverage) -> String {
+    let places = |places: &[(u32, String)]| {
+        places
+            .iter()
+            .map(|(line, what)| Object::new().number("line", u64::from(*line)).text("what", what))
+            .collect::<Vec<_>>()
+    };
+    let incomplete =
+        coverage.incomplete.iter().map(|line| Object::new().number("line", u64::from(*line)));
+    Object::new()
+        .text("path", path.as_str())
+        .text("language", language)
+        .number("calls", coverage.calls)
+        .number("stored", coverage.stored)
+        .number("in_problems", coverage.in_problems)
+        .list("lost", places(&coverage.lost))
+        .list("symbols", places(&coverage.symbols))
+        .number("lines", u64::from(coverage.lines))
+        .list("incomplete", incomplete.collect())
+        .finish()
+}

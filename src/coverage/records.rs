@@ -1,0 +1,179 @@
+//! What is kept: for each function, by path, qualified name and fingerprint of its body, the tests
+//! that executed it. Bounded. Pure.
+
+mod codec;
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use cograph_model::RepoPath;
+
+/// Maximum number of tests.
+pub const MAX_TESTS: usize = 500_000;
+/// Maximum number of pairs of a function and a test.
+pub const MAX_PAIRS: u64 = 20_000_000;
+/// Maximum length of the name of a test, in bytes.
+pub(super) const MAX_NAME: usize = 1_000;
+
+/// Recorded executions of a repository.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Records {
+    pub(super) tests: TestNames,
+    pub(super) files: BTreeMap<RepoPath, FileRecord>,
+}
+
+/// Functions of a file.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct FileRecord {
+    /// Hash of the content for which `FunctionRecord::line` is valid, as the index has it.
+    pub(super) hash: u128,
+    pub(super) functions: Vec<FunctionRecord>,
+}
+
+/// Tests of a function.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct FunctionRecord {
+    /// Qualified name; empty for the whole file.
+    pub(super) name: String,
+    /// Line of the name; 0 if the content with that hash has no such body.
+    pub(super) line: u32,
+    pub(super) fingerprint: u64,
+    /// Positions among the tests, in order.
+    pub(super) tests: Vec<u32>,
+}
+
+/// How much is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Sums {
+    /// Number of tests that executed something.
+    pub tests: u64,
+    /// Number of files.
+    pub files: u64,
+    /// Number of functions.
+    pub functions: u64,
+    /// Number of pairs of a function and a test.
+    pub pairs: u64,
+}
+
+/// Distinct names by position.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct TestNames {
+    pub(super) texts: Vec<Box<str>>,
+    known: FxHashMap<Box<str>, u32>,
+}
+
+impl TestNames {
+    /// Position of a name; none if it is new and there are too many, or it is too long.
+    pub(super) fn add(&mut self, text: &str) -> Option<u32> {
+        if let Some(&known) = self.known.get(text) {
+            return Some(known);
+        }
+        if text.len() > MAX_NAME || self.texts.len() >= MAX_TESTS {
+            return None;
+        }
+        let key = u32::try_from(self.texts.len()).ok()?;
+        self.texts.push(text.into());
+        self.known.insert(text.into(), key);
+        Some(key)
+    }
+}
+
+impl FileRecord {
+    /// Records of a function of this name with this body.
+    pub(super) fn with_body(&mut self, name: &str, fingerprint: u64) -> &mut FunctionRecord {
+        let is_one = |own: &FunctionRecord| own.name == name && own.fingerprint == fingerprint;
+        let at = self.functions.iter().position(is_one).unwrap_or_else(|| {
+            let name = name.to_owned();
+            self.functions.push(FunctionRecord { name, line: 0, fingerprint, tests: Vec::new() });
+            self.functions.len() - 1
+        });
+        &mut self.functions[at]
+    }
+}
+
+impl Records {
+    /// The records in the bytes that [`Records::encoded`] made; none if they are others.
+    pub fn decoded(bytes: &[u8]) -> Option<Self> {
+        codec::decoded(bytes)
+    }
+
+    /// The records as bytes.
+    pub fn encoded(&self) -> Vec<u8> {
+        codec::encoded(self)
+    }
+
+    /// How much there is, with what has expired.
+    pub fn sums(&self) -> Sums {
+        let functions = self.files.values().flat_map(|file| &file.functions);
+        let mut sums = Sums { files: self.files.len() as u64, ..Sums::default() };
+        let mut used = vec![false; self.tests.texts.len()];
+        for function in functions {
+            sums.functions += u64::from(!function.name.is_empty());
+            sums.pairs += function.tests.len() as u64;
+            function.tests.iter().for_each(|&test| used[test as usize] = true);
+        }
+        sums.tests = used.iter().filter(|is_used| **is_used).count() as u64;
+        sums
+    }
+
+    /// TestNames of the tests by position.
+    pub fn test_names(&self) -> impl Iterator<Item = &str> {
+        self.tests.texts.iter().map(|name| &**name)
+    }
+
+    /// Name of the test at a position; empty for none.
+    pub fn test_name(&self, position: u32) -> &str {
+        self.tests.texts.get(position as usize).map_or("", |name| &**name)
+    }
+
+    /// Drops the names of tests that nothing refers to.
+    pub(super) fn compact(&mut self) {
+        let functions = self.files.values_mut().flat_map(|file| &mut file.functions);
+        let mut names = TestNames::default();
+        for function in functions {
+            for test in &mut function.tests {
+                let name = &self.tests.texts[*test as usize];
+                *test = names.add(name).expect("fewer than before");
+            }
+            function.tests.sort_unstable();
+        }
+        self.tests = names;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_encoded_is_decoded_and_nothing_else() {
+        let mut records = Records::default();
+        let tests: Vec<u32> =
+            ["a::b", "c"].iter().filter_map(|name| records.tests.add(name)).collect();
+        let path = RepoPath::new("src/ä.py").expect("a path");
+        let file = records.files.entry(path).or_default();
+        file.hash = u128::MAX - 7;
+        *file.with_body("A.f", u64::MAX) =
+            FunctionRecord { name: "A.f".to_owned(), line: 7, fingerprint: 3, tests };
+        file.with_body("", 9);
+        let bytes = records.encoded();
+        assert_eq!(Records::decoded(&bytes), Some(records.clone()));
+        assert_eq!(records.sums(), Sums { tests: 2, files: 1, functions: 1, pairs: 2 });
+        for cut in [0, 1, 9, bytes.len() / 2, bytes.len() - 1] {
+            assert_eq!(Records::decoded(&bytes[..cut]), None);
+        }
+        for at in 0..bytes.len() {
+            let mut other = bytes.clone();
+            other[at] ^= 1;
+            assert_eq!(Records::decoded(&other), None, "byte {at}");
+        }
+    }
+
+    #[test]
+    fn names_have_bounds() {
+        let mut names = TestNames::default();
+        assert_eq!(names.add(&"x".repeat(MAX_NAME)), Some(0));
+        assert_eq!(names.add(&"x".repeat(MAX_NAME + 1)), None);
+    }
+}
