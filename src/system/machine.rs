@@ -1,4 +1,4 @@
-//! Size of the machine.
+//! Size of the machine that this process runs on: its main memory.
 
 /// Main memory in bytes; `None` where the system does not say.
 pub fn memory_bytes() -> Option<u64> {

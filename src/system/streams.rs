@@ -1,5 +1,5 @@
-//! Standard streams as descriptors, and waiting for a descriptor. Only Unix: a descriptor there is a
-//! file, a pipe, a socket or a terminal alike.
+//! Standard streams as descriptors, and waiting for a descriptor. Only Unix: there a descriptor is
+//! a file, a pipe, a socket or a terminal alike.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};

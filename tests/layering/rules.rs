@@ -216,7 +216,14 @@ pub(super) fn leftovers(_path: &str, text: &str) -> Vec<Violation> {
 pub(super) fn dependencies(manifest: &str) -> Vec<String> {
     let manifest: toml::Table = manifest.parse().expect("Cargo.toml is TOML");
     let sections = ["dependencies", "build-dependencies", "dev-dependencies"];
-    let tables = sections.iter().filter_map(|section| manifest.get(*section)?.as_table());
+    // Those of all systems, and those of some.
+    let systems = manifest.get("target").and_then(toml::Value::as_table);
+    let systems =
+        systems.into_iter().flat_map(toml::Table::values).filter_map(toml::Value::as_table);
+    let all = std::iter::once(&manifest).chain(systems);
+    let tables = all.flat_map(|manifest| {
+        sections.iter().filter_map(|section| manifest.get(*section)?.as_table())
+    });
     tables.flat_map(|section| section.keys().cloned()).collect()
 }
 
