@@ -162,8 +162,8 @@ pub struct Modules {
     /// star for any text, and after a colon a text that the file contains.
     #[serde(default)]
     pub project_files: Vec<String>,
-    /// Those of them that a build writes: rules that keep the products of a build out of a
-    /// repository do not exclude them.
+    /// Project files that a build writes: ignore rules, which keep the products of builds out of a
+    /// repository, do not exclude them.
     #[serde(default)]
     pub build_files: Vec<String>,
     /// Path keyword -> the module that it means.

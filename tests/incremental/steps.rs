@@ -9,7 +9,7 @@ use super::{Repository, difference};
 
 /// What is changed, the files before and those that are other ones after it. A file without a text
 /// is removed.
-const STEPS: [(&str, &str, &str); 27] = [
+const STEPS: [(&str, &str, &str); 28] = [
     (
         "a function is called once more from another file",
         "//- lib.py\ndef lonely():\n    pass\n\ndef other():\n    pass\n//- user.py\n\
@@ -87,6 +87,12 @@ const STEPS: [(&str, &str, &str); 27] = [
          //- use.c\nint use(void) { return width() + width(); }\n",
         "//- b.c\nint height(void) { return 2; }\n//- c.c\nint width(void) { return 3; }\n//- d.c\n\
          int width(void) { return 4; }\n",
+    ),
+    (
+        "a function that nothing declares takes no argument any more",
+        "//- near.c\nint near(int x) { return 1; }\n//- far.c\n\
+         int far(void) { return sum(1) + near(); }\n",
+        "//- near.c\nint near(void) { return 1; }\n",
     ),
     (
         "candidates come to be one",

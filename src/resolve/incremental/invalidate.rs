@@ -165,7 +165,7 @@ impl Tables {
             let names = self.names.numbers(&left.names);
             let prepared = shared.leave(&mut left, language, names);
             let (head, content) = prepared.into_parts(Arc::new(left));
-            if let Some(((was, _), before)) = was.as_ref().zip(before) {
+            if let Some((was, before)) = was.as_ref().zip(before) {
                 seen = self.seen(before, was, key, &facts, &head, altered);
             }
             let own =
@@ -185,7 +185,7 @@ impl Tables {
     fn seen(
         &self,
         before: FileId,
-        was: &Head,
+        (was, own): &(Head, Vec<Own>),
         key: u32,
         now: &FileFacts,
         is: &Head,
@@ -233,7 +233,9 @@ impl Tables {
         if names_modules {
             return VisibleChange::Anything;
         }
-        altered.functions(key, names.into_iter());
+        // Linked programs and heuristics find a function in a posting list of its name.
+        let lists = own.iter().filter(|(_, symbol, _)| symbol.get().is_some_and(|own| own >= low));
+        altered.functions(key, names.into_iter(), lists.map(|(list, ..)| *list));
         VisibleChange::Functions
     }
 

@@ -235,9 +235,15 @@ impl Altered {
         self.questions.insert(question.short());
     }
 
-    /// Adds the functions of a file that differ, by name.
-    pub(crate) fn functions<'n>(&mut self, key: u32, names: impl Iterator<Item = &'n str>) {
-        self.functions.push((key, names.map(|name| Question::bound(name).short()).collect()));
+    /// Adds the functions of a file that differ, by name and by the posting lists that they are in.
+    pub(crate) fn functions<'n>(
+        &mut self,
+        key: u32,
+        names: impl Iterator<Item = &'n str>,
+        lists: impl Iterator<Item = Question>,
+    ) {
+        let asked = names.map(Question::bound).chain(lists).map(Question::short);
+        self.functions.push((key, asked.collect()));
     }
 
     /// True if one of the recorded questions, or of those about functions, has a different answer.
@@ -381,15 +387,15 @@ mod tests {
         assert!(with(&|altered| altered.question(Question::members("a"))));
         assert!(!with(&|altered| altered.question(Question::macros("a"))));
         assert!(with(&|altered| altered.question(Question::SPACES)));
-        assert!(
-            with(&|altered| altered.functions(997, ["g", "f"].into_iter())),
-            "it looked at the file and asked for one"
-        );
-        assert!(!with(&|altered| altered.functions(997, ["g"].into_iter())), "it asked for others");
-        assert!(
-            !with(&|altered| altered.functions(998, ["f"].into_iter())),
-            "it looked at other files"
-        );
+        let functions = |key, names: &[&str], lists: &[Question]| {
+            with(&|altered| {
+                altered.functions(key, names.iter().copied(), lists.iter().copied());
+            })
+        };
+        assert!(functions(997, &["g", "f"], &[]), "it looked at the file and asked for one");
+        assert!(functions(997, &["g"], &[Question::members("a")]), "it asked for a list with one");
+        assert!(!functions(997, &["g"], &[Question::members("b")]), "it asked for others");
+        assert!(!functions(998, &["f"], &[Question::members("a")]), "it looked at other files");
         assert!(Altered::default().invalidates(&Asked::unknown()));
     }
 
