@@ -96,6 +96,15 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
             },
             false => (container, 1),
         };
+    if container.symbol.get().is_none() {
+        return;
+    }
+    // The body of a constant derives from the enumeration that has the constant.
+    let of = db.program.symbol(container);
+    let (container, above) = match of.kind {
+        SymbolKind::Variant => (SymbolRef { file: container.file, symbol: of.container }, 0),
+        _ => (container, above),
+    };
     if container.symbol.get().is_none() || !db.program.symbol(container).kind.is_type() {
         return;
     }
