@@ -22,6 +22,7 @@ mod definitions;
 mod expressions;
 mod facts;
 mod imports;
+mod last_line;
 mod macros;
 mod preprocess;
 mod recursion;
@@ -187,6 +188,9 @@ fn parse_while(
         parser
             .set_language(&language.grammar)
             .expect("every grammar is built for this tree-sitter; a test loads them all");
+        let mark = language.manifest.repairs.endless.as_deref();
+        let ended = last_line::ended(mark, source, within);
+        let within = ended.as_deref().unwrap_or(within);
         parser.set_included_ranges(within).expect("ranges are in order and do not overlap");
         let mut check = |state: &ParseState| check(state);
         let options = ParseOptions::new().progress_callback(&mut check);
