@@ -142,7 +142,7 @@ fn known(merged: &toml::Table) -> String {
         .and_then(toml::Value::as_integer);
     format!(
         "extensions: &{:?}, file_names: &{:?}, interpreters: &{:?}, shared_extensions: &{:?}, \
-         markers: &{:?}, project_files: &{:?}, build_files: &{:?}, \
+         markers: &{:?}, project_files: &{:?}, \
          most_bytes: {most:?}",
         list("detect", "extensions"),
         list("detect", "file-names"),
@@ -150,7 +150,6 @@ fn known(merged: &toml::Table) -> String {
         list("detect", "shared-extensions"),
         list("detect", "markers"),
         list("modules", "project-files"),
-        list("modules", "build-files"),
     )
 }
 

@@ -39,8 +39,6 @@ pub struct Folder {
     pub markers: &'static [&'static str],
     /// Names of the project files that it reads; some are patterns.
     pub project_files: &'static [&'static str],
-    /// Those of them that a build writes.
-    pub build_files: &'static [&'static str],
     /// Maximum size of a file that counts as code, in bytes.
     pub most_bytes: Option<u64>,
 }

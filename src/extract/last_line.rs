@@ -1,13 +1,26 @@
-//! Last lines that a scanner does not come to an end of: it follows a mark to the next white space
-//! without a look at the end of the text. What follows such a mark is left out of the parse.
+//! Annotations that end a text. They belong to nothing, and a scanner that looks behind them for
+//! what follows may not look at the end of the text: they are left out of the parse.
 
 use std::ops::ControlFlow;
 use tree_sitter::{Point, Range};
 
-/// Returns the ranges to parse, `within` those given, all if there are none: without what follows
-/// the first endless mark of the last line.
-pub(crate) fn ended(mark: Option<&str>, source: &[u8], within: &[Range]) -> Option<Vec<Range>> {
-    let mark = mark?.as_bytes();
+/// Node kind of annotations, in the grammars of languages that have them.
+const ANNOTATION: &str = "annotation";
+/// First byte of an annotation.
+const MARK: u8 = b'@';
+
+/// Returns the ranges to parse, `within` those given, all if there are none, without the annotation
+/// that ends the text; `None` if nothing is left out.
+pub(crate) fn ended(
+    grammar: &tree_sitter::Language,
+    source: &[u8],
+    within: &[Range],
+) -> Option<Vec<Range>> {
+    let ranges = without_annotation(source, within)?;
+    (grammar.id_for_node_kind(ANNOTATION, true) != 0).then_some(ranges)
+}
+
+fn without_annotation(source: &[u8], within: &[Range]) -> Option<Vec<Range>> {
     let (start, end) = within
         .last()
         .map_or((0, source.len()), |last| (last.start_byte, last.end_byte.min(source.len())));
@@ -15,13 +28,12 @@ pub(crate) fn ended(mark: Option<&str>, source: &[u8], within: &[Range]) -> Opti
     let line = start + text.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
     let tail = &source[line..end];
     // A scanner that decides whether a statement goes on begins at the start of a line.
-    if !tail.trim_ascii_start().starts_with(mark) {
+    if tail.trim_ascii_start().first() != Some(&MARK) {
         return None;
     }
     let is_apart = |at: usize| at == 0 || tail[at - 1].is_ascii_whitespace();
-    let marks = tail.windows(mark.len()).enumerate();
-    let marks = marks.filter(|(at, part)| *part == mark && is_apart(*at));
-    let cut = line + marks.map(|(at, _)| at).find(|&at| is_endless(&tail[at..]))?;
+    let mut marks = (0..tail.len()).filter(|&at| tail[at] == MARK && is_apart(at));
+    let cut = line + marks.find(|&at| is_endless(&tail[at..]))?;
     let mut ranges = within.to_vec();
     match ranges.last_mut() {
         Some(last) => {
@@ -71,7 +83,7 @@ mod tests {
             ("val a = 1\n@Old val b = c@d", None),
             ("", None),
         ] {
-            let ranges = ended(Some("@"), text.as_bytes(), &[]);
+            let ranges = without_annotation(text.as_bytes(), &[]);
             let end = ranges.as_ref().map(|ranges| ranges[0].end_byte);
             assert_eq!(end, expected, "{text:?}");
             let Some(cut) = expected else { continue };
@@ -79,7 +91,6 @@ mod tests {
             let line = text[..cut].rfind('\n').map_or(0, |at| at + 1);
             assert_eq!((end.row, end.column), (1, cut - line), "{text:?}");
         }
-        assert_eq!(ended(None, b"@Old", &[]), None);
     }
 
     #[test]
@@ -91,8 +102,8 @@ mod tests {
             start_point: Point { row: 1, column: start - 6 },
             end_point: Point { row: 1, column: end - 6 },
         };
-        let cut = ended(Some("@"), text, &[range(6, 6), range(6, 19)]);
+        let cut = without_annotation(text, &[range(6, 6), range(6, 19)]);
         assert_eq!(cut, Some(vec![range(6, 6), range(6, 15)]));
-        assert_eq!(ended(Some("@"), text, &[range(6, 6), range(6, 20)]), None);
+        assert_eq!(without_annotation(text, &[range(6, 6), range(6, 20)]), None);
     }
 }

@@ -188,8 +188,7 @@ fn parse_while(
         parser
             .set_language(&language.grammar)
             .expect("every grammar is built for this tree-sitter; a test loads them all");
-        let mark = language.manifest.repairs.endless.as_deref();
-        let ended = last_line::ended(mark, source, within);
+        let ended = last_line::ended(&language.grammar, source, within);
         let within = ended.as_deref().unwrap_or(within);
         parser.set_included_ranges(within).expect("ranges are in order and do not overlap");
         let mut check = |state: &ParseState| check(state);

@@ -389,7 +389,6 @@ mod tests {
             );
             assert!(folder.shared_extensions == detect.shared_extensions, "{name}");
             assert!(folder.project_files == language.project_files, "{name}");
-            assert!(folder.build_files == manifest.modules.build_files, "{name}");
             match manifest.tier {
                 Tier::Structure => {
                     let defines = |rule: &Rule| {

@@ -159,13 +159,10 @@ pub struct Modules {
     #[serde(default)]
     pub variants: Vec<String>,
     /// Project files that the module system reads in addition to sources: names, possibly with a
-    /// star for any text, and after a colon a text that the file contains.
+    /// star for any text, and after a colon a text that the file contains. One after `!` is written
+    /// by a build: ignore rules do not exclude it.
     #[serde(default)]
     pub project_files: Vec<String>,
-    /// Project files that a build writes: ignore rules, which keep the products of builds out of a
-    /// repository, do not exclude them.
-    #[serde(default)]
-    pub build_files: Vec<String>,
     /// Path keyword -> the module that it means.
     #[serde(default)]
     pub words: BTreeMap<String, PathWord>,

@@ -104,7 +104,6 @@ fn without_files(row: &Folder) -> Folder {
         shared_extensions: &[],
         markers: &[],
         project_files: &[],
-        build_files: &[],
         ..*row
     }
 }
@@ -147,7 +146,6 @@ fn made(name: &str, texts: &[&str]) -> Result<Folder, Vec<String>> {
         shared_extensions: list(detect.shared_extensions),
         markers: list(detect.markers),
         project_files: list(modules.project_files),
-        build_files: list(modules.build_files),
         most_bytes: detect.most_bytes,
     })
 }
@@ -184,7 +182,7 @@ fn list(texts: Vec<String>) -> &'static [&'static str] {
     Box::leak(texts.iter().map(|text| leaked(text)).collect::<Box<[_]>>())
 }
 
-/// Names of all project files; some are patterns.
+/// Names of all project files; some are patterns, those that a build writes have a `!` before them.
 pub fn project_files() -> impl Iterator<Item = &'static str> {
     folders().iter().flat_map(|folder| folder.project_files).copied()
 }
@@ -196,7 +194,7 @@ pub fn is_project_file(name: &str) -> bool {
 
 /// Names of project files that a build writes.
 pub fn build_files() -> impl Iterator<Item = &'static str> {
-    folders().iter().flat_map(|folder| folder.build_files).copied()
+    project_files().filter_map(|one| one.strip_prefix(BUILD_FILE))
 }
 
 /// True for a file of this name that is a project file by its text, which is read by need.
@@ -209,11 +207,15 @@ pub fn is_project_text<T: AsRef<str>>(name: &str, text: impl FnOnce() -> T) -> b
     }
 }
 
+/// Mark before the name of a project file that a build writes.
+const BUILD_FILE: char = '!';
+
 /// Mark between the name of a project file and a text that it contains.
 const PROJECT_TEXT: &str = ": ";
 
 /// True if a name is the pattern, in which one star matches any text.
 pub(super) fn fits_pattern(pattern: &str, name: &str) -> bool {
+    let pattern = pattern.strip_prefix(BUILD_FILE).unwrap_or(pattern);
     match pattern.split_once('*') {
         None => pattern == name,
         Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| rest.ends_with(tail)),

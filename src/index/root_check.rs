@@ -63,10 +63,9 @@ fn unlikely(root: &Path, home: Option<&Path>) -> Option<String> {
 
 /// True if the directory contains a marker of a project root.
 fn is_project(root: &Path) -> bool {
-    // A home directory has a `.config` of its own.
-    let is_mark = |name: &&str| !grammar::build_files().any(|file| file == *name);
-    is_there(root, ".git")
-        || grammar::project_files().filter(is_mark).any(|name| is_there(root, name))
+    // Those that a build writes have a mark before their names: they are no evidence, and a home
+    // directory has a `.config` of its own.
+    is_there(root, ".git") || grammar::project_files().any(|name| is_there(root, name))
 }
 
 fn is_there(root: &Path, name: &str) -> bool {

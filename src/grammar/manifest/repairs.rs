@@ -15,9 +15,6 @@ pub struct Repairs {
     pub ends: Vec<String>,
     /// Mark of interpolation that may be repeated before a string: fewer marks inside are text.
     pub interpolation: Option<String>,
-    /// Mark that the grammar's scanner follows to the next white space, without an end where the
-    /// text ends first: what follows such a mark on the last line is not parsed.
-    pub endless: Option<String>,
     /// Quotes of a string that may begin and end with further quotes (`"""`).
     pub quotes: Option<String>,
 }
