@@ -293,6 +293,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "reads a limit of the system, no repository")]
     fn a_queue_that_nobody_reads_in_time_says_that_it_has_lost_something() {
         let (place, queue) = watched();
         // While the thread cannot hand over, the queue of the system runs full.

@@ -277,7 +277,7 @@ fn importers(
     has_tests: bool,
 ) -> Result<FxHashMap<FileKey, u32>, QueryError> {
     let mut found: FxHashMap<FileKey, u32> = FxHashMap::default();
-    let mut last: Vec<FileKey> = seeds.files.iter().copied().collect();
+    let mut last: Vec<FileKey> = seeds.files.clone();
     let mut is_tested = has_tests;
     for distance in 1..=MAX_IMPORTS {
         if distance > 2 && is_tested {

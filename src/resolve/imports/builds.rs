@@ -219,7 +219,7 @@ impl Build {
             macros.push(flags.macros);
         }
         self.directories[0] = all;
-        let names: FxHashSet<&String> = macros.iter().flat_map(BTreeMap::keys).collect();
+        let names: BTreeSet<&String> = macros.iter().flat_map(BTreeMap::keys).collect();
         for name in names {
             let mut values = macros.iter().map(|own| own.get(name).copied().unwrap_or(Macro::Any));
             let first = values.next().unwrap_or(Macro::Any);

@@ -103,7 +103,7 @@ impl<'c> ConditionReader<'c> {
             return None;
         }
         let is_on = |suffix: &&str| self.build.value(&format!("{name}{suffix}")) == Macro::On;
-        Some(suffixes.iter().any(|suffix| is_on(&suffix)))
+        Some(suffixes.iter().any(is_on))
     }
 
     fn takes(&mut self, mark: &str) -> bool {
