@@ -5,6 +5,7 @@ mod changes;
 mod executions;
 mod history;
 mod planted;
+mod ranking;
 mod repository;
 mod review;
 mod schema;

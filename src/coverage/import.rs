@@ -244,7 +244,7 @@ impl Import<'_> {
                 tests.extend(own);
             }
         }
-        self.records.files.retain(|_, file| !file.functions.is_empty());
+        self.records.files.retain(|_, file| !file.functions().is_empty());
         let name = |test: u32| self.records.tests.texts[test as usize].to_string();
         self.added.tests = tests.into_iter().map(name).collect();
         self.added.tests.sort_unstable();
@@ -272,9 +272,10 @@ fn merge(file: &mut FileRecord, target: &CoveredFile, hash: u128) -> u64 {
         measured.insert("");
         unite(&mut file.with_body("", target.whole).tests, &target.of_file);
     }
-    let before = file.functions.len();
     file.hash = hash;
-    file.functions.retain_mut(|function| {
+    let functions = file.functions_mut();
+    let before = functions.len();
+    functions.retain_mut(|function| {
         let bodies = present.get(function.name.as_str());
         let is_whole = function.name.is_empty();
         let line = bodies
@@ -286,7 +287,7 @@ fn merge(file: &mut FileRecord, target: &CoveredFile, hash: u128) -> u64 {
             && (measured.contains(function.name.as_str()) || bodies.is_none() && !is_whole);
         !is_stale
     });
-    (before - file.functions.len()) as u64
+    (before - functions.len()) as u64
 }
 
 fn unite(tests: &mut Vec<u32>, new: &[u32]) {

@@ -90,7 +90,7 @@ impl<'r> Present<'r> {
         {
             let mut own: [FxHashSet<u32>; 2] = Default::default();
             for record in self.recorded(&old.path).filter_map(|path| self.records.files.get(path)) {
-                for function in &record.functions {
+                for function in record.functions() {
                     let is_one = |(name, fingerprint): &(String, u64)| {
                         *name == function.name && *fingerprint == function.fingerprint
                     };
@@ -129,7 +129,7 @@ impl<'r> Present<'r> {
         let mut found = Vec::new();
         for Pair { record, row, lines } in &pairs {
             let symbols = self.snapshot.symbols_of(row)?;
-            for (function, &line) in record.functions.iter().zip(lines) {
+            for (function, &line) in record.functions().iter().zip(lines) {
                 if line == 0 || function.name.is_empty() || !admits(&function.name) {
                     continue;
                 }
@@ -153,7 +153,7 @@ impl<'r> Present<'r> {
         let mut changed: Vec<(&RepoPath, &FileRecord, &mut Vec<u32>)> = Vec::new();
         for Pair { record, row, lines } in pairs {
             if row.hash == record.hash && row.hash != 0 {
-                *lines = record.functions.iter().map(|function| function.line).collect();
+                *lines = record.functions().iter().map(|function| function.line).collect();
             } else {
                 changed.push((&row.path, record, lines));
             }
@@ -182,7 +182,7 @@ fn present_lines(path: &RepoPath, record: &FileRecord, read: ReadTree<'_>) -> Ve
     let line = |function: &FunctionRecord| {
         present.get(&(function.name.as_str(), function.fingerprint)).copied().unwrap_or(0)
     };
-    record.functions.iter().map(line).collect()
+    record.functions().iter().map(line).collect()
 }
 
 /// Present paths of files that are not where they were: those with the same content, or the one of

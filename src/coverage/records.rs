@@ -4,6 +4,7 @@
 mod codec;
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use rustc_hash::FxHashMap;
 
@@ -24,11 +25,13 @@ pub struct Records {
 }
 
 /// Functions of a file.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct FileRecord {
     /// Hash of the content for which `FunctionRecord::line` is valid, as the index has it.
     pub(super) hash: u128,
-    pub(super) functions: Vec<FunctionRecord>,
+    /// The functions as bytes: a question reads those of a few files.
+    encoded: codec::Functions,
+    functions: OnceLock<Vec<FunctionRecord>>,
 }
 
 /// Tests of a function.
@@ -79,16 +82,38 @@ impl TestNames {
     }
 }
 
+impl PartialEq for FileRecord {
+    fn eq(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.functions() == other.functions()
+    }
+}
+
+impl Eq for FileRecord {}
+
 impl FileRecord {
+    fn new(hash: u128, encoded: codec::Functions) -> Self {
+        Self { hash, encoded, functions: OnceLock::new() }
+    }
+
+    pub(super) fn functions(&self) -> &[FunctionRecord] {
+        self.functions.get_or_init(|| self.encoded.decoded())
+    }
+
+    pub(super) fn functions_mut(&mut self) -> &mut Vec<FunctionRecord> {
+        self.functions();
+        self.functions.get_mut().expect("they were decoded a moment ago")
+    }
+
     /// Records of a function of this name with this body.
     pub(super) fn with_body(&mut self, name: &str, fingerprint: u64) -> &mut FunctionRecord {
         let is_one = |own: &FunctionRecord| own.name == name && own.fingerprint == fingerprint;
-        let at = self.functions.iter().position(is_one).unwrap_or_else(|| {
+        let functions = self.functions_mut();
+        let at = functions.iter().position(is_one).unwrap_or_else(|| {
             let name = name.to_owned();
-            self.functions.push(FunctionRecord { name, line: 0, fingerprint, tests: Vec::new() });
-            self.functions.len() - 1
+            functions.push(FunctionRecord { name, line: 0, fingerprint, tests: Vec::new() });
+            functions.len() - 1
         });
-        &mut self.functions[at]
+        &mut functions[at]
     }
 }
 
@@ -105,7 +130,7 @@ impl Records {
 
     /// How much there is, with what has expired.
     pub fn sums(&self) -> Sums {
-        let functions = self.files.values().flat_map(|file| &file.functions);
+        let functions = self.files.values().flat_map(FileRecord::functions);
         let mut sums = Sums { files: self.files.len() as u64, ..Sums::default() };
         let mut used = vec![false; self.tests.texts.len()];
         for function in functions {
@@ -129,7 +154,7 @@ impl Records {
 
     /// Drops the names of tests that nothing refers to.
     pub(super) fn compact(&mut self) {
-        let functions = self.files.values_mut().flat_map(|file| &mut file.functions);
+        let functions = self.files.values_mut().flat_map(FileRecord::functions_mut);
         let mut names = TestNames::default();
         for function in functions {
             for test in &mut function.tests {
@@ -168,6 +193,22 @@ mod tests {
             other[at] ^= 1;
             assert_eq!(Records::decoded(&other), None, "byte {at}");
         }
+    }
+
+    #[test]
+    fn functions_of_a_file_are_decoded_when_they_are_read() {
+        let mut records = Records::default();
+        for name in ["a.py", "b.py"] {
+            let path = RepoPath::new(name).expect("a path");
+            records.files.entry(path).or_default().with_body("f", 1);
+        }
+        let kept = Records::decoded(&records.encoded()).expect("it was encoded");
+        let read = |kept: &Records| {
+            kept.files.values().map(|file| file.functions.get().is_some()).collect::<Vec<_>>()
+        };
+        assert_eq!(read(&kept), [false, false]);
+        assert_eq!(kept.files.values().next().map(|file| file.functions().len()), Some(1));
+        assert_eq!(read(&kept), [true, false]);
     }
 
     #[test]

@@ -312,6 +312,7 @@ impl Sides {
             }
             Err(reason) => Some(reason),
         };
+        terms.append(&mut changed.terms);
         terms.sort_unstable();
         terms.dedup();
         let count = |lines: &[u32]| u32::try_from(lines.len()).unwrap_or(u32::MAX);
@@ -337,8 +338,13 @@ impl Sides {
             (Ok(before), Ok(after)) => (before, after),
             (Err(reason), _) | (_, Err(reason)) => return Some(reason),
         };
-        let (old_touched, old_outside) = before.around(old_lines, &old.unwrap_or_default());
-        let (new_touched, new_outside) = after.around(new_lines, &new.unwrap_or_default());
+        let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+        let (old_touched, old_outside) = before.around(old_lines, &old);
+        let (new_touched, new_outside) = after.around(new_lines, &new);
+        for (side, line, text) in [(&before, old_outside, &old), (&after, new_outside, &new)] {
+            let heading = line.map(|line| side.heading(line, text)).unwrap_or_default();
+            changed.terms.extend(terms_of(heading));
+        }
         let is_there = changed.new.is_some();
         changed.outside = new_outside.or(old_outside.map(|line| if is_there { 1 } else { line }));
         let (symbols, removed, added) =
@@ -483,5 +489,11 @@ def outer():
         let new = format!("import os\n{OLD}");
         let (found, names) = changed(OLD, &new, "@@ -0,0 +1 @@\n+import os\n");
         assert_eq!((found.files[0].outside, names.len()), (Some(1), 0));
+        // What heads them belongs to the change.
+        let old = "secure(\n    1,\n)\n";
+        let hunk = "@@ -2 +2 @@\n-    1,\n+    2,\n";
+        let (found, names) = changed(old, &old.replace('1', "2"), hunk);
+        assert_eq!((found.files[0].outside, names.len()), (Some(2), 0));
+        assert!(terms_of(b"secure").iter().all(|term| found.files[0].terms.contains(term)));
     }
 }

@@ -127,9 +127,21 @@ impl FileSide {
     }
 
     fn has_text(&self, line: u32, text: &[u8]) -> bool {
+        !self.line(line, text).trim_ascii().is_empty()
+    }
+
+    fn line<'t>(&self, line: u32, text: &'t [u8]) -> &'t [u8] {
         let bytes = (line as usize).checked_sub(1).and_then(|at| self.lines.get(at));
-        let bytes = bytes.and_then(|bytes| text.get(bytes.clone())).unwrap_or_default();
-        !bytes.trim_ascii().is_empty()
+        bytes.and_then(|bytes| text.get(bytes.clone())).unwrap_or_default()
+    }
+
+    /// The line that heads a line outside of all symbols: the last one before it that starts with a
+    /// word in the first column, as in the headings of hunks.
+    pub(super) fn heading<'t>(&self, line: u32, text: &'t [u8]) -> &'t [u8] {
+        let is_heading = |line: &&[u8]| {
+            line.first().is_some_and(|&byte| byte.is_ascii_alphabetic() || b"_$".contains(&byte))
+        };
+        (1..=line).rev().map(|line| self.line(line, text)).find(is_heading).unwrap_or_default()
     }
 }
 

@@ -40,7 +40,7 @@ pub struct ChangedFile {
     pub outside: Option<u32>,
     /// Why the symbols of a side are not known; `None` if they are.
     pub unread: Option<&'static str>,
-    /// Terms of the changed lines, each once.
+    /// Terms of the changed lines and of what heads those outside of symbols, each once.
     pub terms: Vec<Term>,
 }
 

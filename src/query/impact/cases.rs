@@ -12,6 +12,9 @@ use cograph_model::facts::flags;
 use cograph_model::{SiteKind, SymbolKind};
 use cograph_store::{FileKey, FileRow, SymbolKey, SymbolRow};
 
+/// Maximum number of containers of a symbol that are followed.
+const MAX_NESTING: usize = 50;
+
 /// Test case: file and position among its symbols.
 pub(super) type Case = (FileKey, usize);
 
@@ -63,17 +66,19 @@ impl TestFile {
 
     /// True if a symbol is inside of another one.
     pub(super) fn is_inside(&self, at: usize, outer: SymbolKey) -> bool {
-        let mut next = self.symbols[at].container;
-        for _ in 0..50 {
-            match next {
-                Some(key) if key == outer => return true,
-                Some(key) => {
-                    next = self.position(key).and_then(|at| self.symbols[at].container);
-                }
-                None => return false,
-            }
-        }
-        false
+        self.containers(at).any(|own| own == outer)
+    }
+
+    /// Names of a case and of what contains it, innermost first.
+    pub(super) fn titles(&self, at: usize) -> impl Iterator<Item = &str> {
+        let outer = self.containers(at).filter_map(|outer| self.position(outer));
+        std::iter::once(at).chain(outer).map(|at| &*self.symbols[at].name_text)
+    }
+
+    fn containers(&self, at: usize) -> impl Iterator<Item = SymbolKey> {
+        let outer = |at: usize| self.symbols[at].container;
+        let next = move |own: &SymbolKey| self.position(*own).and_then(outer);
+        std::iter::successors(outer(at), next).take(MAX_NESTING)
     }
 }
 

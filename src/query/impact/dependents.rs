@@ -7,7 +7,7 @@ use crate::graph::calls::certainty;
 use crate::graph::lookup::Lookup;
 use crate::{Certainty, QueryError};
 use cograph_model::{RelationKind, SiteKind, SymbolKind};
-use cograph_store::{FileKey, NameKey, SiteRow, SymbolKey, SymbolRow};
+use cograph_store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Maximum number of symbols that are followed.
 pub const MAX_SYMBOLS: usize = 20_000;
@@ -114,6 +114,7 @@ fn step(
     let same = lookup.same_entity(symbol)?;
     for &key in &same {
         sites(lookup, found, symbol, key, own, None)?;
+        overloaded(lookup, found, symbol, key, own)?;
     }
     if row.kind.is_type() {
         for constructor in lookup.constructors_of(symbol)? {
@@ -181,6 +182,32 @@ fn sites(
         count < MAX_SITES
     })?;
     found.is_cut |= count >= MAX_SITES;
+    Ok(())
+}
+
+/// Follows the calls that mean one of several overloads, of which a symbol is one.
+fn overloaded(
+    lookup: &Lookup<'_>,
+    found: &mut Dependents,
+    symbol: SymbolKey,
+    key: SymbolKey,
+    own: Reached,
+) -> Result<(), QueryError> {
+    let row = lookup.symbol(key)?;
+    if !row.kind.is_callable() {
+        return Ok(());
+    }
+    for site in lookup.snapshot.sites_possibly_to(key)?.into_iter().take(MAX_SITES) {
+        let SiteTarget::Candidates(set) = site.target else { continue };
+        let mut is_overload = true;
+        for other in lookup.snapshot.candidates(set)? {
+            let other = lookup.symbol(other)?;
+            is_overload &= other.container == row.container && other.name == row.name;
+        }
+        if is_overload {
+            take(found, symbol, own, &site, None);
+        }
+    }
     Ok(())
 }
 

@@ -22,13 +22,15 @@ pub struct Evidence {
     pub imports: u32,
     /// Likeness of the names of its file and of a changed one.
     pub alike: f32,
+    /// Share of the words in the name of its file that the change has, rare ones first.
+    pub stem: f32,
     /// Share of the commits of a changed file in which its file changed as well.
     pub together: f32,
     /// Share of the words of the changed lines that its body has, rare ones first.
     pub lines: f32,
     /// The same of the words in the names of changed symbols.
     pub names: f32,
-    /// The same words in its own name.
+    /// The same words in its own name and in those of what contains it.
     pub title: f32,
     /// It may lead to a changed symbol: nothing is known about a use of that name.
     pub possible: bool,
@@ -84,6 +86,8 @@ struct Weights {
     imports: f32,
     imports_second: f32,
     alike: f32,
+    /// Part of a likeness that the words in the name of a file are.
+    stem: f32,
     together: f32,
     lines: f32,
     names: f32,
@@ -94,16 +98,17 @@ struct Weights {
 const WEIGHTS: Weights = Weights {
     changed: 20.0,
     executed: 16.0,
-    reached: 3.6,
+    reached: 2.2,
     step: 0.75,
     uses: 0.75,
-    imports: 1.5,
+    imports: 0.8,
     imports_second: 0.5,
-    alike: 2.5,
+    alike: 2.0,
+    stem: 0.9,
     together: 2.0,
     lines: 3.5,
-    names: 1.5,
-    title: 6.0,
+    names: 2.0,
+    title: 5.0,
     possible: 0.5,
 };
 
@@ -118,6 +123,8 @@ pub(super) fn least(best: f32) -> f32 {
 
 /// Least likeness of file names that is evidence by itself.
 const ALIKE: f32 = 0.99;
+/// Least share of the words in the name of a file that is evidence by itself.
+const STEM: f32 = 0.6;
 /// Least share of commits that is evidence by itself.
 const TOGETHER: f32 = 0.2;
 
@@ -136,7 +143,7 @@ impl Evidence {
             + reached * if self.by_calls { 1.0 } else { w.uses }
             + flag(self.imports == 1, w.imports)
             + flag(self.imports > 1, w.imports_second)
-            + w.alike * self.alike
+            + w.alike * self.alike.max(w.stem * self.stem)
             + w.together * self.together
             + w.lines * self.lines
             + w.names * self.names
@@ -153,7 +160,7 @@ impl Evidence {
             (self.distance > 0, TestClass::Uses),
             (self.imports == 1 || self.imports > 2, TestClass::Imports),
             (self.together >= TOGETHER, TestClass::Together),
-            (self.alike >= ALIKE, TestClass::Alike),
+            (self.alike >= ALIKE || self.stem >= STEM, TestClass::Alike),
             (self.possible, TestClass::Possible),
         ]
         .into_iter()
@@ -175,27 +182,36 @@ impl Evidence {
 const TEST_WORDS: &str =
     "test tests testing spec specs it unit unittest unittests case cases suite";
 
+/// Name of a file up to the first dot.
+fn stem_of(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split('.').next().unwrap_or(name)
+}
+
+/// Words of a text but for those that mark tests.
+fn words(text: &str) -> FxHashSet<Term> {
+    let marks: FxHashSet<Term> = terms_of(TEST_WORDS.as_bytes()).into_iter().collect();
+    let mut found = FxHashSet::default();
+    for (_, run) in runs(text.as_bytes()) {
+        parts(run, |part| {
+            stem(part);
+            found.insert(term(part));
+        });
+    }
+    found.retain(|term| !marks.contains(term));
+    found
+}
+
+/// Words of the name of a test file without its extension.
+pub(super) fn name_words(path: &str) -> FxHashSet<Term> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    words(name.rsplit_once('.').map_or(name, |(before, _)| before))
+}
+
 /// Likeness of the paths of a test file and of a changed one: the share of the words of the test
 /// file's name that are in the other path, all of it only with a word of its file name.
 pub(super) fn likeness(test: &str, changed: &str) -> f32 {
-    let stem_of = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        name.split('.').next().unwrap_or(name).to_owned()
-    };
-    let marks: FxHashSet<Term> = terms_of(TEST_WORDS.as_bytes()).into_iter().collect();
-    let words = |text: &str| -> FxHashSet<Term> {
-        let mut found = FxHashSet::default();
-        for (_, run) in runs(text.as_bytes()) {
-            parts(run, |part| {
-                stem(part);
-                found.insert(term(part));
-            });
-        }
-        found.retain(|term| !marks.contains(term));
-        found
-    };
-    let (own, other_stem, other) =
-        (words(&stem_of(test)), words(&stem_of(changed)), words(changed));
+    let (own, other_stem, other) = (words(stem_of(test)), words(stem_of(changed)), words(changed));
     if own.is_empty() {
         return 0.0;
     }

@@ -29,6 +29,11 @@ pub(super) struct Seeds {
 }
 
 impl Seeds {
+    /// Terms of the changed lines and of the names.
+    pub(super) fn words(&self) -> FxHashSet<Term> {
+        self.lines.union(&self.names).copied().collect()
+    }
+
     pub(super) fn add_symbol(&mut self, symbol: SymbolKey) {
         if !self.symbols.contains(&symbol) {
             self.symbols.push(symbol);

@@ -7,7 +7,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::case_names::CaseNames;
 use super::cases::{Case, TestFile, TestFiles, has_parameter, test_files};
 use super::dependents::{Dependents, Way};
-use super::rank::{Evidence, Rarity, TestClass, least, likeness};
+use super::rank::{Evidence, Rarity, TestClass, least, likeness, name_words};
 use super::seeds::Seeds;
 use super::{AffectedTest, Execution, ImpactParams};
 use crate::QueryError;
@@ -241,9 +241,16 @@ fn from_files(
     }
     let all = test_files(lookup, |_| true)?;
     let known: FxHashSet<FileKey> = found.cases.keys().map(|(file, _)| *file).collect();
+    let mut names = Vec::new();
     for &file in all.iter().take(MAX_FILES) {
+        names.push((file, name_words(lookup.place(file)?.path.as_str())));
+    }
+    let rarity = Rarity::of(names.iter().map(|(_, words)| words));
+    let wanted = seeds.words();
+    for (file, words) in names {
         lookup.check()?;
         let path = lookup.place(file)?.path.clone();
+        let stem = rarity.share(&words, rarity.whole(&words), &wanted);
         // Names are alike within a language only.
         let language = lookup.place(file)?.language;
         let kin = changed.iter().filter(|(_, of)| of.is_none() || *of == language);
@@ -251,7 +258,7 @@ fn from_files(
         let share = params.together.and_then(|together| together.shares.get(&path));
         let together = share.map_or(0.0, |share| *share as f32 / 1000.0);
         let imports = importers.get(&file).copied().unwrap_or(0);
-        let evidence = Evidence { imports, alike, together, ..Evidence::default() };
+        let evidence = Evidence { imports, alike, stem, together, ..Evidence::default() };
         if evidence.class().is_none() && !known.contains(&file) {
             continue;
         }
@@ -262,7 +269,8 @@ fn from_files(
                 false => found.cases.get_mut(&(file, case)),
             };
             if let Some(own) = own {
-                (own.imports, own.alike, own.together) = (imports, alike, together);
+                (own.imports, own.alike) = (imports, alike);
+                (own.stem, own.together) = (stem, together);
             }
         }
     }
@@ -370,7 +378,7 @@ fn add_words(
     files: &mut TestFiles,
     found: &mut CaseEvidence,
 ) -> Result<(), QueryError> {
-    let wanted: FxHashSet<Term> = seeds.lines.union(&seeds.names).copied().collect();
+    let wanted = seeds.words();
     let mut keys: Vec<FileKey> = found.cases.keys().map(|(file, _)| *file).collect();
     keys.sort_unstable();
     keys.dedup();
@@ -390,8 +398,8 @@ fn add_words(
         evidence.lines = rarity.share(&seeds.lines, lines, own);
         evidence.names = rarity.share(&seeds.names, names, own);
         let file = files.get(lookup, case.0)?;
-        let title: FxHashSet<Term> =
-            terms_of(file.symbols[case.1].name_text.as_bytes()).into_iter().collect();
+        let titles = file.titles(case.1);
+        let title = titles.flat_map(|title| terms_of(title.as_bytes())).collect();
         evidence.title = rarity.share(&wanted, all, &title);
     }
     Ok(())
