@@ -128,8 +128,8 @@ impl ParentProcess {
     }
 }
 
-/// Link to the running executable, where the system has one: usable even after the file was replaced
-/// by another version.
+/// Link to the running executable, where the system has one: usable even after the file was
+/// replaced by another version.
 pub const RUNNING: Option<&str> = Some("/proc/self/exe");
 
 /// Leaves the session and the working directory of the parent process, so that neither ends with
