@@ -108,7 +108,8 @@ mod tests {
         for line in ["one\n", "two\n"] {
             append_to(&path).expect("it can be made").write_all(line.as_bytes()).expect("written");
         }
-        assert_eq!(fs::read(&path).expect("it is there"), b"one\ntwo\n");
+        let text = io::read_to_string(open(&path, true).expect("it is there"));
+        assert_eq!(text.expect("it is text"), "one\ntwo\n");
         let found = path.metadata().expect("it is there");
         assert!(!is_pipe(&found) && !is_special(&found));
         assert!(append_to(place.path()).is_err(), "a directory is no log");

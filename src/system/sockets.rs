@@ -114,7 +114,8 @@ mod tests {
         let path = place.path().join("file");
         for content in ["a long text", "short"] {
             replace_private(&path, content.as_bytes()).expect("it is ours");
-            assert_eq!(std::fs::read(&path).expect("it is there"), content.as_bytes());
+            let text = io::read_to_string(File::open(&path).expect("it is there"));
+            assert_eq!(text.expect("it is text"), content);
         }
     }
 }

@@ -12,7 +12,7 @@ use rustix::process::{
 use crate::streams::{ChildInput, input_of};
 
 /// Number of a process that is not reaped, by which any thread can end it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProcessId(Pid);
 
 impl ProcessId {
