@@ -5,7 +5,6 @@ pub(super) mod diff;
 mod impact;
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -207,7 +206,7 @@ fn document(file: &str, most: usize) -> Result<String, Stop> {
     }
     let input = streams::own_input().map_err(|error| failure(error.to_string()))?;
     let mut bytes = Vec::new();
-    let read = File::from(input).take(most as u64 + 1).read_to_end(&mut bytes);
+    let read = input.take(most as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| failure(error.to_string()))?;
     if bytes.len() > most {
         return Err(failure(format!("it is larger than {most} bytes")));

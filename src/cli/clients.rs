@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::output::json::quoted;
 use cograph_config::{FileRules, User};
+use cograph_system::files;
 use hooks::HookFile;
 
 /// Name of this server in the configuration.
@@ -195,7 +196,12 @@ pub(super) static CLIENTS: [Client; 6] = [
     },
 ];
 
-#[cfg(not(target_os = "macos"))]
+#[cfg(windows)]
+fn visual_studio_code(user: &User) -> Option<PathBuf> {
+    Some(user.home.as_ref()?.join("AppData/Roaming/Code/User/mcp.json"))
+}
+
+#[cfg(not(any(windows, target_os = "macos")))]
 fn visual_studio_code(user: &User) -> Option<PathBuf> {
     Some(user.settings.as_ref()?.join("Code/User/mcp.json"))
 }
@@ -359,7 +365,7 @@ pub(super) fn outside(path: &Path, root: &Path) -> Option<PathBuf> {
     while existing.symlink_metadata().is_err() {
         existing = existing.parent()?;
     }
-    match existing.canonicalize() {
+    match files::canonical(existing) {
         Ok(real) if real.starts_with(root) => None,
         Ok(real) => Some(real),
         Err(_) => Some(std::fs::read_link(existing).unwrap_or_else(|_| existing.to_path_buf())),

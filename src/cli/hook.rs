@@ -2,7 +2,6 @@
 //! code is 0: a hook must neither stop the agent nor make it wait.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io::{Read, Write};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -58,6 +57,6 @@ pub(super) fn run(
 fn input() -> Option<String> {
     let input = streams::own_input().ok()?;
     let mut text = String::new();
-    File::from(input).take(MAX_INPUT + 1).read_to_string(&mut text).ok()?;
+    input.take(MAX_INPUT + 1).read_to_string(&mut text).ok()?;
     (text.len() as u64 <= MAX_INPUT).then_some(text)
 }

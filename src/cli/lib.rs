@@ -154,7 +154,7 @@ fn command() -> clap::Command {
 }
 
 fn run(matches: &ArgMatches) -> Result<(), Stop> {
-    server::survive_file_size_limit()?;
+    cograph_system::signals::survive_file_size_limit()?;
     let level =
         output::log::start(matches, matches!(matches.subcommand_name(), Some("mcp" | "serve")))?;
     let config = Config::from_environment().and_then(|config| {

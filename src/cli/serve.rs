@@ -14,6 +14,7 @@ use token::TokenArgument;
 use super::{RootArgument, Stop, output};
 use cograph_config::{Config, ConfigError};
 use cograph_server::{HttpListening, Listening, Options, ServeError, Web, serve};
+use cograph_system::{processes, sockets};
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -55,7 +56,7 @@ pub(super) fn run(
         (None, Err(_)) => return config.map(drop).map_err(Stop::from),
     };
     if arguments.detached {
-        cograph_server::detach();
+        processes::detach();
     }
     // Project variables of the environment belong to the starting process, not to the clients.
     let config = config.map(|config| Config { project_directory: None, ..config });
@@ -79,7 +80,9 @@ pub(super) fn run(
     let on_ready = |web: Option<Web>| {
         // Best effort: the output may be closed.
         let _ = output::to_stdout(|out| {
-            writeln!(out, "listening on {}", listening.socket.display())?;
+            if sockets::ARE_THERE {
+                writeln!(out, "listening on {}", listening.socket.display())?;
+            }
             let Some(Web { address, token_file }) = web else { return Ok(()) };
             writeln!(out, "listening on http://{address}/mcp")?;
             token_file.map_or(Ok(()), |path| {

@@ -10,8 +10,6 @@
 
 mod limits;
 mod manifests;
-// Groups of processes and sockets as their input: only Unix has both.
-#[cfg(unix)]
 pub mod process;
 mod upstreams;
 mod user;
@@ -26,6 +24,7 @@ pub use user_file::{FileError, FileRules, is_bounded};
 use cograph_faults as faults;
 use cograph_system::files;
 use cograph_system::owner::{self, SUPERUSER};
+use cograph_system::processes;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -127,8 +126,9 @@ pub enum ConfigError {
     },
     /// No location for the cache is known.
     #[error(
-        "no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and HOME is an \
-         absolute path"
+        "no directory for the index: none of COGRAPH_CACHE_DIR, XDG_CACHE_HOME and {} is an \
+         absolute path",
+        owner::CACHE.unwrap_or(owner::HOME[0])
     )]
     NoCacheDirectory,
     /// A relative path would be a different directory in each working directory.
@@ -208,6 +208,7 @@ impl Config {
     pub fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Result<Self, ConfigError> {
         let get = |name: &str| lookup(name).filter(|value| !value.is_empty());
         let directory = |name: &str| get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        let home = || owner::HOME.iter().find_map(|name| directory(name));
         let absolute = |variable: &'static str| match get(variable).map(PathBuf::from) {
             Some(path) if !path.is_absolute() => {
                 Err(ConfigError::RelativeDirectory { variable, path })
@@ -216,7 +217,8 @@ impl Config {
         };
         let cache_directory = absolute("COGRAPH_CACHE_DIR")?
             .or_else(|| directory("XDG_CACHE_HOME").map(|path| path.join("cograph")))
-            .or_else(|| directory("HOME").map(|path| path.join(".cache").join("cograph")));
+            .or_else(|| owner::CACHE.and_then(directory).map(|path| path.join("cograph")))
+            .or_else(|| home().map(|path| path.join(".cache").join("cograph")));
         let mut limits = Limits::default();
         if let Some(bytes) = number("COGRAPH_FILE_LIMIT", &get)? {
             limits.file_bytes = bytes as u64;
@@ -240,7 +242,7 @@ impl Config {
             worker: None,
             cache_directory,
             manifest_directory: absolute("COGRAPH_GRAMMARS")?,
-            home: directory("HOME"),
+            home: home(),
             project_directory: directory("CLAUDE_PROJECT_DIR"),
             working_directory: working_directory(directory("PWD")),
             token: get(TOKEN_VARIABLE).and_then(|token| token.into_string().ok()),
@@ -327,11 +329,8 @@ fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
 
 /// Path of the running executable, usable even after its file was replaced by another version.
 pub fn running_program() -> io::Result<PathBuf> {
-    let running = Path::new("/proc/self/exe");
-    match running.symlink_metadata() {
-        Ok(_) => Ok(running.to_path_buf()),
-        Err(_) => std::env::current_exe(),
-    }
+    let link = processes::RUNNING.map(Path::new).filter(|link| link.symlink_metadata().is_ok());
+    link.map_or_else(std::env::current_exe, |link| Ok(link.to_path_buf()))
 }
 
 /// Nearest ancestor of `directory` (canonical) with a `.git`, otherwise `directory`. A `.git` of
@@ -357,7 +356,7 @@ fn canonical_directory(path: &Path) -> Result<PathBuf, ConfigError> {
         io::ErrorKind::NotADirectory => ConfigError::NotADirectory { path: path.to_path_buf() },
         _ => ConfigError::Unreadable { path: path.to_path_buf(), source },
     };
-    let canonical = fs::canonicalize(path).map_err(failed)?;
+    let canonical = files::canonical(path).map_err(failed)?;
     if !fs::metadata(&canonical).map_err(failed)?.is_dir() {
         return Err(ConfigError::NotADirectory { path: path.to_path_buf() });
     }

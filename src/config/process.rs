@@ -1,19 +1,18 @@
 //! Child process with piped input and output: its standard error is always drained, its end is
 //! staged (end of input, SIGTERM, SIGKILL), and it is reaped. Knows no protocol.
 //!
-//! The process gets a process group, so that its descendants end with it. Its exit is observed with
-//! `WNOWAIT`: until it is reaped its pid cannot be reused, so a signal cannot hit another process.
+//! What it has started ends with it. Where nothing asks a process to end (Windows) that stage is
+//! left out.
 
 use crate::TOKEN_VARIABLE;
+use cograph_system::processes::ChildGroup;
+use cograph_system::signals;
+use cograph_system::streams::ChildInput;
 use parking_lot::{Condvar, Mutex};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io::{self, Read, Write};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Maximum size of the kept end of standard error, in bytes.
@@ -53,7 +52,7 @@ pub struct Started {
     /// Process.
     pub process: Arc<ChildProcess>,
     /// Its standard input; closed on drop or shutdown.
-    pub input: UnixStream,
+    pub input: ChildInput,
     /// Its standard output.
     pub output: ChildStdout,
 }
@@ -61,15 +60,13 @@ pub struct Started {
 /// Child process. Ended by `end`, or when the last owner drops it.
 #[derive(Debug)]
 pub struct ChildProcess {
-    group: Pid,
-    /// Taken by the thread that ends the process.
-    child: Mutex<Option<Child>>,
+    group: Arc<ChildGroup>,
+    /// A thread ends the process, or has done so.
+    is_ending: AtomicBool,
     exit: Arc<Flag>,
     errors: Arc<Mutex<Vec<u8>>>,
     /// Its standard error has reached the end.
     errors_end: Arc<Flag>,
-    /// True once the pid may be reused. Locked while a signal is sent.
-    reaped: Mutex<bool>,
 }
 
 /// One-time event.
@@ -107,42 +104,23 @@ impl ChildProcess {
         if command.get_envs().all(|(name, _)| name != TOKEN_VARIABLE) {
             command.env_remove(TOKEN_VARIABLE);
         }
-        // A socket, as hosts use: it can be shut down while a thread is blocked in a write, which a
-        // pipe cannot.
-        let (input, theirs) = UnixStream::pair()?;
-        command
-            .process_group(0)
-            .stdin(OwnedFd::from(theirs))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        let mut child = command.spawn()?;
-        // The command owns this process's copy of the child's end of the socket.
-        drop(command);
-        let group = Pid::from_child(&child);
-        let (output, errors) = (child.stdout.take(), child.stderr.take());
-        let child = Mutex::new(Some(child));
+        let (group, input, output, errors) = ChildGroup::start(command)?;
+        // From here on an error drops the process, which ends it.
         let process = Self {
-            group,
-            child,
+            group: Arc::new(group),
+            is_ending: AtomicBool::new(false),
             exit: Arc::default(),
             errors: Arc::default(),
             errors_end: Arc::default(),
-            reaped: Mutex::default(),
-        };
-        // From here on an error drops the process, which ends it.
-        let (Some(output), Some(errors)) = (output, errors) else {
-            return Err(io::Error::other("the process has no pipes"));
         };
         let (tail, end) = (Arc::clone(&process.errors), Arc::clone(&process.errors_end));
         std::thread::Builder::new().name("child-errors".to_owned()).spawn(move || {
             drain(errors, &tail);
             end.raise();
         })?;
-        let exit = Arc::clone(&process.exit);
+        let (group, exit) = (Arc::clone(&process.group), Arc::clone(&process.exit));
         std::thread::Builder::new().name("child-exit".to_owned()).spawn(move || {
-            // `WNOWAIT` leaves the exit status to be reaped later, even after an interruption.
-            let look = || waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
-            while matches!(look(), Err(rustix::io::Errno::INTR)) {}
+            group.wait();
             exit.raise();
         })?;
         Ok(Started { process: Arc::new(process), input, output })
@@ -156,51 +134,40 @@ impl ChildProcess {
     /// Ends the process after its input was closed: waits, sends SIGTERM to the group, then
     /// SIGKILL, and reaps it. None if it was ended before.
     pub fn end(&self, patience: EndPatience) -> Option<Ended> {
-        let mut child = self.child.lock().take()?;
+        if self.is_ending.swap(true, Ordering::SeqCst) {
+            return None;
+        }
         let mut ended = None;
         if !self.wait(patience.after_end_of_input) {
-            self.signal(Signal::TERM);
             ended = Some(Ended::Asked);
-            if !self.wait(patience.after_signal) {
+            if !self.group.ask() || !self.wait(patience.after_signal) {
                 ended = Some(Ended::Killed);
             }
         }
-        // Also kills descendants left in the group: the pid is not reaped yet, so the group id is
-        // still ours.
-        self.signal(Signal::KILL);
+        // Also kills descendants left in the group, which is ours until the process is reaped.
+        self.group.kill();
         if self.wait(KILL_TIMEOUT) {
-            let status = self.reap(&mut child);
+            let status = self.group.reap();
             // A descendant that left the group may keep the pipe open forever.
             self.errors_end.wait(KILL_TIMEOUT);
             return ended.or(status.map(Ended::Itself));
         }
-        // Uninterruptible sleep: a background thread reaps it.
-        let reaped =
-            std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
-        if let Err(error) = reaped {
-            tracing::warn!(%error, "a process that was killed is not waited for");
-        }
+        // Uninterruptible sleep.
+        self.reap_late();
         ended
     }
 
     /// Ends the process and its group within three steps of this length and reaps it, during
     /// shutdown; helps a concurrent `end`. Its input must be closed.
     pub fn end_quickly(&self, step: Duration) {
-        for signal in [Signal::TERM, Signal::KILL] {
-            if self.wait(step) {
-                break;
-            }
-            self.signal(signal);
+        if !self.wait(step) && (!self.group.ask() || !self.wait(step)) {
+            self.group.kill();
         }
         // Also kills descendants left in the group.
-        self.signal(Signal::KILL);
-        if !self.wait(step) {
-            return;
-        }
-        let mut reaped = self.reaped.lock();
-        if !std::mem::replace(&mut *reaped, true) {
-            // The process has ended and is not reaped elsewhere, so this does not block.
-            let _ = waitid(WaitId::Pid(self.group), WaitIdOptions::EXITED);
+        self.group.kill();
+        if self.wait(step) {
+            // The process has ended, so this does not block.
+            self.group.reap();
         }
     }
 
@@ -209,33 +176,23 @@ impl ChildProcess {
         String::from_utf8_lossy(&self.errors.lock()).into_owned()
     }
 
-    fn signal(&self, signal: Signal) {
-        let reaped = self.reaped.lock();
-        if !*reaped {
-            // An error means that the group is empty.
-            let _ = kill_process_group(self.group, signal);
+    /// Has a background thread reap the process, which was killed.
+    fn reap_late(&self) {
+        let group = Arc::clone(&self.group);
+        let reaped = std::thread::Builder::new()
+            .name("child-reaper".to_owned())
+            .spawn(move || group.reap_late());
+        if let Err(error) = reaped {
+            tracing::warn!(%error, "a process that was killed is not waited for");
         }
-    }
-
-    /// Reaps an ended process, without blocking.
-    fn reap(&self, child: &mut Child) -> Option<ExitStatus> {
-        let mut reaped = self.reaped.lock();
-        let was_reaped = std::mem::replace(&mut *reaped, true);
-        (!was_reaped).then(|| child.wait().ok()).flatten()
     }
 }
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
-        let Some(mut child) = self.child.lock().take() else { return };
-        if *self.reaped.lock() {
-            return;
-        }
-        self.signal(Signal::KILL);
-        let reaped =
-            std::thread::Builder::new().name("child-reaper".to_owned()).spawn(move || child.wait());
-        if let Err(error) = reaped {
-            tracing::warn!(%error, "a process that was killed is not waited for");
+        if !self.is_ending.swap(true, Ordering::SeqCst) {
+            self.group.kill();
+            self.reap_late();
         }
     }
 }
@@ -298,8 +255,7 @@ pub fn show_through(line: &str, text: &[u8]) -> io::Result<()> {
     let mut command = Command::new(program);
     command.args(words);
     // Its end is the end of this process too: until then an interrupt is a key of the program.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted)?;
+    signals::leave_interrupts()?;
     let mut child = command.env_remove(TOKEN_VARIABLE).stdin(Stdio::piped()).spawn()?;
     if let Some(mut input) = child.stdin.take() {
         match input.write_all(text) {
@@ -311,9 +267,10 @@ pub fn show_through(line: &str, text: &[u8]) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use rustix::process::Pid;
     use std::io::{BufRead, BufReader};
 
     const QUICK: EndPatience = EndPatience {
@@ -328,8 +285,9 @@ mod tests {
     }
 
     /// True if a process exists that is not reaped.
-    fn exists(pid: i32) -> bool {
-        Pid::from_raw(pid).is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
+    fn exists(number: u32) -> bool {
+        Pid::from_raw(number.cast_signed())
+            .is_some_and(|pid| rustix::process::test_kill_process(pid).is_ok())
     }
 
     fn first_line(output: ChildStdout) -> String {
@@ -349,7 +307,7 @@ mod tests {
             "{ended:?}"
         );
         assert_eq!(process.end(QUICK), None, "a second time there is nothing to do");
-        assert!(!exists(process.group.as_raw_nonzero().get()), "it was reaped");
+        assert!(!exists(process.group.number()), "it was reaped");
         drop(output);
     }
 
@@ -364,7 +322,7 @@ mod tests {
         assert_eq!(first_line(output), "ready");
         drop(input);
         assert_eq!(process.end(QUICK), Some(Ended::Killed));
-        assert!(!exists(process.group.as_raw_nonzero().get()));
+        assert!(!exists(process.group.number()));
     }
 
     #[test]
@@ -416,7 +374,7 @@ mod tests {
     fn dropping_it_ends_it_without_a_wait() {
         let Started { process, input, output } =
             shell("trap '' TERM; echo ready; while :; do sleep 1000; done");
-        let pid = process.group.as_raw_nonzero().get();
+        let pid = process.group.number();
         assert_eq!(first_line(output), "ready");
         let begun = Instant::now();
         drop((process, input));

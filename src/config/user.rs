@@ -32,7 +32,7 @@ impl User {
     pub(crate) fn from_variables(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
         let directory =
             |name: &str| lookup(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        let home = directory("HOME");
+        let home = owner::HOME.iter().find_map(|name| directory(name));
         let below_home = |name: &str| home.as_ref().map(|home| home.join(name));
         Self {
             settings: directory("XDG_CONFIG_HOME").or_else(|| below_home(".config")),
@@ -45,17 +45,20 @@ impl User {
         }
     }
 
-    /// Resolves a command: a path if it has a `/`, else the first executable file of that name in
-    /// the search path.
+    /// Resolves a command: a path if it has a separator, else the first executable file of that
+    /// name in the search path.
     pub fn program(&self, command: &str) -> Option<PathBuf> {
-        if command.contains('/') {
+        if command.contains(std::path::is_separator) {
             return Some(PathBuf::from(command)).filter(|path| is_executable(path));
         }
+        // A command is named without the ending that its file has on some systems.
+        let ending = std::env::consts::EXE_SUFFIX;
+        let file = if command.ends_with(ending) { "" } else { ending };
         let candidates = self
             .search
             .iter()
             .filter(|directory| directory.is_absolute())
-            .map(|directory| directory.join(command));
+            .map(|directory| directory.join(format!("{command}{file}")));
         candidates.into_iter().find(|path| is_executable(path))
     }
 
@@ -78,7 +81,7 @@ pub fn git_settings() -> Vec<PathBuf> {
 
 fn git_settings_of(lookup: impl Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
     let named = |name: &str| lookup(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = named("HOME");
+    let home = owner::HOME.iter().find_map(|name| named(name));
     let own = named("XDG_CONFIG_HOME")
         .or_else(|| home.as_ref().map(|home| home.join(".config")))
         .map(|own| own.join("git"));

@@ -143,6 +143,5 @@ fn announce(kind: &str, whose: &str) {
 #[expect(clippy::print_stdout, reason = "this is the noise that the test is about")]
 fn print() {
     println!("printed by a handler");
-    #[cfg(unix)]
     let _ = cograph_system::streams::write_to_output(b"written to the descriptor\n");
 }

@@ -3,16 +3,15 @@
 //! conversion, no filter, no download of missing objects. `safe.directory` stays in force. Output,
 //! time and memory are bounded.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::Shutdown;
-use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use cograph_config::process::{ChildProcess, EndPatience, Ended, Started};
 use cograph_model::cancel::CancelToken;
-use cograph_system::streams;
+use cograph_system::streams::TimedReader;
 
 /// Maximum time of one command.
 pub const TIMEOUT: Duration = Duration::from_secs(20);
@@ -196,7 +195,7 @@ impl<'g> Git<'g> {
         visit: &mut dyn FnMut(&[u8]) -> bool,
     ) -> Result<bool, GitError> {
         let started = ChildProcess::start(self.command(arguments));
-        let Started { process, input: mut to_child, mut output } =
+        let Started { process, input: mut to_child, output } =
             started.map_err(|error| match error.kind() {
                 std::io::ErrorKind::NotFound => GitError::Missing,
                 _ => GitError::Failed(error.to_string()),
@@ -204,6 +203,8 @@ impl<'g> Git<'g> {
         // A child that ends early closes its input; its exit status says why.
         let _ = to_child.write_all(input).and_then(|()| to_child.shutdown(Shutdown::Write));
         drop(to_child);
+        let mut output =
+            TimedReader::new(output).map_err(|error| GitError::Failed(error.to_string()))?;
         let until = Instant::now() + at_most;
         let mut buffer = vec![0_u8; 64 << 10];
         let ended = loop {
@@ -213,14 +214,11 @@ impl<'g> Git<'g> {
             if Instant::now() >= until {
                 break Ok(false);
             }
-            if !is_readable(&output) {
-                continue;
-            }
-            match output.read(&mut buffer) {
-                Ok(0) => break Ok(true),
-                Ok(count) if visit(&buffer[..count]) => {}
-                Ok(_) => break Ok(false),
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            match output.read(&mut buffer, CHECK_INTERVAL) {
+                Ok(None) => {}
+                Ok(Some(0)) => break Ok(true),
+                Ok(Some(count)) if visit(&buffer[..count]) => {}
+                Ok(Some(_)) => break Ok(false),
                 Err(error) => break Err(GitError::Failed(error.to_string())),
             }
         };
@@ -255,12 +253,6 @@ impl<'g> Git<'g> {
             .env("LC_ALL", "C");
         command
     }
-}
-
-/// Waits a moment for output; true if there is some, or its end.
-fn is_readable(output: &impl AsFd) -> bool {
-    // An interruption is no output; the caller waits again.
-    streams::wait_readable(output, Some(CHECK_INTERVAL)).unwrap_or(false)
 }
 
 fn first_line(text: &str) -> String {

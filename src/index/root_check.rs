@@ -8,6 +8,7 @@ use cograph_config::{Config, ConfigError, Repository};
 use cograph_grammar as grammar;
 use cograph_source::Mounts;
 use cograph_store::Location;
+use cograph_system::files;
 
 /// Returns the repository unless it was selected by accident.
 pub fn check_implicit_root(
@@ -22,7 +23,7 @@ pub fn check_implicit_root(
         return Ok(repository);
     }
     let home =
-        config.home.as_ref().map(|home| home.canonicalize().unwrap_or_else(|_| home.clone()));
+        config.home.as_ref().map(|home| files::canonical(home).unwrap_or_else(|_| home.clone()));
     match unlikely(&repository.root, home.as_deref()) {
         Some(why) => Err(ConfigError::NotMeant { path: repository.root, why }),
         None => Ok(repository),

@@ -169,6 +169,7 @@ enum End {
 #[derive(Debug)]
 struct Worker {
     child: Child,
+    process: ProcessId,
     /// Closing it ends the worker and its descendants.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
@@ -190,13 +191,18 @@ impl Worker {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| failed(&command.program, &error))?;
+        let process = ProcessId::of(&mut child).map_err(|error| {
+            // It has no order yet and would end with its input.
+            let _ = child.kill();
+            failed(&command.program, &error)
+        })?;
         let input = child.stdin.take().expect("it is piped, and nobody has taken it");
         let output = child.stdout.take().expect("it is piped, and nobody has taken it");
         let errors = child.stderr.take().expect("it is piped, and nobody has taken it");
         let last_words =
             Builder::new().name("worker-errors".to_owned()).spawn(move || listen(errors));
         let (input, output) = (Some(input), BufReader::new(output));
-        let mut worker = Self { child, input, output, last_words: None };
+        let mut worker = Self { child, process, input, output, last_words: None };
         worker.last_words = Some(last_words.map_err(|error| failed(&command.program, &error))?);
         Ok(worker)
     }
@@ -207,7 +213,7 @@ impl Worker {
             // A failed write means that the worker has died, which its exit status shows.
             let _ = order.write(input);
         }
-        let process = ProcessId::of(&self.child);
+        let process = self.process.clone();
         // The hook is removed before the child is reaped, so that it cannot kill a process that
         // reuses the pid.
         let kill = run.cancel.on_cancel(move || process.kill());
@@ -243,7 +249,7 @@ impl Worker {
         drop(kill);
         last.unwrap_or_else(|| {
             // Asked before the process is reaped.
-            let is_confined = confinement::is_below(process.number(), bound);
+            let is_confined = confinement::is_below(self.process.number(), bound);
             let (status, said) = self.end();
             activity.parsing = parsing.into_values().flatten().collect();
             let how = status.map_or_else(|| "it is lost".to_owned(), described);

@@ -58,7 +58,6 @@ pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};
 pub use proxy::federation::{Name, RegistryError, Upstreams};
 pub use proxy::upstream::{Examined, Listing, Target, TargetError, examine};
 pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve};
-pub use session::shutdown::survive_file_size_limit;
 pub use tools::arguments::Arguments;
 pub use tools::arguments::paths::from_directory;
 pub use tools::impact::report::{ReportForm, Verdict, report, verdict};
@@ -181,11 +180,6 @@ pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
         let place = proxy::runtime_proxy::ClientRoots::new(None, started_in, events.clone());
         Arc::new(proxy::federation::Federation::new(upstreams, place, events.clone()))
     })
-}
-
-/// Leaves the session and the working directory of the parent process.
-pub fn detach() {
-    session::shutdown::detach();
 }
 
 /// Sends a session the event of a new generation.

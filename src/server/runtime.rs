@@ -10,7 +10,8 @@ pub(super) mod spawn;
 use super::{Options, Shared};
 use crate::session::dispatch::{Event, until};
 use crate::session::shutdown;
-use cograph_system::allocator;
+use crate::transport::local::LocalAcceptor;
+use cograph_system::{allocator, sockets};
 use http::Http;
 pub use http::{BearerToken, HttpListening};
 use sessions::Sessions;
@@ -20,7 +21,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::TcpListener;
 use tokio::sync::mpsc::{Receiver, channel};
 use tokio::time::MissedTickBehavior;
 
@@ -92,6 +93,9 @@ pub enum ServeError {
         /// Address.
         address: SocketAddr,
     },
+    /// The system has no sockets of a user, and nothing else is to be served.
+    #[error("this system has no socket that only one user can connect to")]
+    NoSockets,
     /// Creating threads or signal handlers failed.
     #[error("cannot start the runtime: {0}")]
     System(#[from] io::Error),
@@ -114,6 +118,9 @@ impl ServeError {
             Self::Open { .. } => {
                 "put a token of 16 characters or more into a file and name it with --token-file"
             }
+            Self::NoSockets => {
+                "serve over HTTP with --http ADDR:PORT, or let each client start `cograph mcp`"
+            }
             Self::System(_) => "check the limits of processes and open files",
         }
     }
@@ -135,6 +142,9 @@ pub fn serve(
     listening: &Listening,
     on_ready: impl FnOnce(Option<Web>),
 ) -> Result<(), ServeError> {
+    if !sockets::ARE_THERE && listening.http.is_none() {
+        return Err(ServeError::NoSockets);
+    }
     let (place, listener) = SocketPlace::take(&listening.socket)?;
     let web = listening.http.as_ref().map(|web| listen(web, &place)).transpose()?;
     let within: Arc<[PathBuf]> =
@@ -152,7 +162,7 @@ pub fn serve(
         Sessions::new(Arc::clone(&shared), options.root, within, options.limits, options.delay);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let listener = UnixListener::from_std(listener)?;
+        let listener = LocalAcceptor::new(listener)?;
         let (web, ready) = match web {
             Some(HttpEndpoint { listener, guard, token_file }) => {
                 let listener = TcpListener::from_std(listener)?;
@@ -201,7 +211,7 @@ fn listen(web: &HttpListening, place: &SocketPlace) -> Result<HttpEndpoint, Serv
 /// Accept loop.
 async fn accept_clients(
     sessions: &Sessions,
-    listener: &UnixListener,
+    listener: &LocalAcceptor,
     web: Option<&(TcpListener, Arc<Http>)>,
     mut events: Receiver<Event>,
     idle_exit: Option<Duration>,
@@ -228,7 +238,9 @@ async fn accept_clients(
                 Ok(())
             }
             () = until(leave_at), if leave_at.is_some() => return,
-            accepted = listener.accept() => accepted.and_then(|(stream, _)| sessions.begin(stream)),
+            accepted = listener.accept() => {
+                accepted.and_then(|(stream, user)| sessions.begin(stream, user))
+            }
             accepted = accept(web) => accepted,
         };
         if let Err(error) = taken {

@@ -13,7 +13,7 @@ pub(super) mod page;
 pub(super) mod row;
 pub(super) mod row_encoder;
 
-use std::fs::{self, File};
+use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -34,6 +34,7 @@ use crate::format::term_index::TermIndexBuilder;
 use crate::format::views::VIEWS;
 use crate::read::connection::Store;
 use cograph_model::graph::{FileRecord, FileResolution, Graph};
+use cograph_system::files;
 use cograph_system::owner::private_options;
 
 /// Metadata of a build.
@@ -131,7 +132,7 @@ pub(super) fn put_in_place(
     let failed = |error| StoreError::from_io("publishing store", path, &error);
     fs::rename(temporary, path).map_err(failed)?;
     // A rename is durable only after a sync of the directory.
-    File::open(directory).and_then(|directory| directory.sync_all()).map_err(failed)
+    files::sync_directory(directory).map_err(failed)
 }
 
 /// Writes and syncs the file, and returns its size.

@@ -15,11 +15,13 @@ mod windows;
 
 #[cfg(unix)]
 pub use unix::{
-    OpenDirectory, absent, find, is_followed_link, is_special, is_without_reader, open,
+    OpenDirectory, absent, append_to, canonical, find, is_followed_link, is_pipe, is_special,
+    is_without_reader, open, sync_directory,
 };
 #[cfg(not(unix))]
 pub use windows::{
-    OpenDirectory, absent, find, is_followed_link, is_special, is_without_reader, open,
+    OpenDirectory, absent, append_to, canonical, find, is_followed_link, is_pipe, is_special,
+    is_without_reader, open, sync_directory,
 };
 
 /// Kind of an entry of a directory.
@@ -95,5 +97,35 @@ mod tests {
         fs::write(top.join("out"), "text2").expect("written");
         assert_ne!(find(&top.join("out"), true).expect("it is there"), before);
         assert!(is_absent(&open(&top.join("none"), true).expect_err("it is not there")));
+    }
+
+    #[test]
+    fn what_is_appended_to_is_made_and_keeps_what_it_has() {
+        use std::io::Write;
+
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let path = place.path().join("log");
+        for line in ["one\n", "two\n"] {
+            append_to(&path).expect("it can be made").write_all(line.as_bytes()).expect("written");
+        }
+        let text = io::read_to_string(open(&path, true).expect("it is there"));
+        assert_eq!(text.expect("it is text"), "one\ntwo\n");
+        let found = path.metadata().expect("it is there");
+        assert!(!is_pipe(&found) && !is_special(&found));
+        assert!(append_to(place.path()).is_err(), "a directory is no log");
+    }
+
+    #[test]
+    fn a_directory_is_synced() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        sync_directory(place.path()).expect("it is there");
+    }
+
+    #[test]
+    fn a_canonical_path_is_one_that_other_programs_take() {
+        let place = tempfile::tempdir().expect("a temporary directory");
+        let path = canonical(&place.path().join("..")).expect("it is there");
+        assert!(path.is_absolute() && !path.as_os_str().as_encoded_bytes().starts_with(b"\\\\?"));
+        assert!(canonical(&place.path().join("none")).is_err());
     }
 }

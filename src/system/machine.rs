@@ -1,4 +1,6 @@
-//! Size of the machine that this process runs on: its main memory.
+//! Size of the machine that this process runs on: its main memory, and room on its disks.
+
+use std::path::Path;
 
 /// Main memory in bytes; `None` where the system does not say.
 pub fn memory_bytes() -> Option<u64> {
@@ -9,4 +11,18 @@ pub fn memory_bytes() -> Option<u64> {
     }
     #[cfg(not(target_os = "linux"))]
     None
+}
+
+/// Bytes that this user may still write where a directory is; `None` where the system does not say.
+pub fn free_bytes(directory: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let found = rustix::fs::statvfs(directory).ok()?;
+        Some(found.f_bavail.saturating_mul(found.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = directory;
+        None
+    }
 }

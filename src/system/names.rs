@@ -1,24 +1,36 @@
 //! File names as bytes. [`std::ffi::OsStr::as_encoded_bytes`] gives them on every system: on Unix
-//! those on disk, on Windows UTF-8 with an extension for what is no text. This is the way back.
+//! those on disk, on Windows UTF-8 with an extension for what is no text. This is the way back, and
+//! that to the path of a `file:` address, which begins with `/` on every system.
 
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
-pub use system::from_bytes;
+pub use system::{from_address, from_bytes, to_address};
 
 #[cfg(unix)]
 mod system {
-    use super::OsString;
+    use super::{OsString, Path, PathBuf};
     use std::os::unix::ffi::OsStringExt;
 
     /// Returns the name of these bytes.
     pub fn from_bytes(bytes: Vec<u8>) -> OsString {
         OsString::from_vec(bytes)
     }
+
+    /// Path of an address.
+    pub fn from_address(bytes: Vec<u8>) -> PathBuf {
+        from_bytes(bytes).into()
+    }
+
+    /// Path for an address.
+    pub fn to_address(path: &Path) -> Vec<u8> {
+        path.as_os_str().as_encoded_bytes().to_vec()
+    }
 }
 
 #[cfg(not(unix))]
 mod system {
-    use super::OsString;
+    use super::{OsString, Path, PathBuf};
 
     /// Returns the name of these bytes. What is no text becomes the replacement character: a file
     /// of such a name is listed and not found.
@@ -27,6 +39,21 @@ mod system {
             Ok(text) => text.into(),
             Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned().into(),
         }
+    }
+
+    /// Path of an address: `/C:/name` is `C:\name`.
+    pub fn from_address(bytes: Vec<u8>) -> PathBuf {
+        let has_drive = matches!(*bytes, [b'/', drive, b':', ..] if drive.is_ascii_alphabetic());
+        let path = if has_drive { bytes[1..].to_vec() } else { bytes };
+        // Components are put together again with the separator of the system.
+        PathBuf::from(from_bytes(path)).components().collect()
+    }
+
+    /// Path for an address: `C:\name` is `/C:/name`.
+    pub fn to_address(path: &Path) -> Vec<u8> {
+        let bytes = path.as_os_str().as_encoded_bytes();
+        let first = (!bytes.starts_with(b"\\")).then_some(b'/');
+        first.into_iter().chain(bytes.iter().map(|&b| if b == b'\\' { b'/' } else { b })).collect()
     }
 }
 
@@ -40,5 +67,13 @@ mod tests {
             let name = OsString::from(name);
             assert_eq!(from_bytes(name.as_encoded_bytes().to_vec()), name);
         }
+    }
+
+    #[test]
+    fn a_path_comes_back_from_its_address() {
+        let path = Path::new(if cfg!(windows) { r"C:\a b\c.py" } else { "/a b/c.py" });
+        let address = to_address(path);
+        let whole: &[u8] = if cfg!(windows) { b"/C:/a b/c.py" } else { b"/a b/c.py" };
+        assert_eq!((address.as_slice(), from_address(address.clone())), (whole, path.into()));
     }
 }

@@ -1,9 +1,10 @@
 //! Whom a file belongs to and who may use it. On Windows access is by the lists of the user's
 //! profile, in which the cache is, and nothing is checked: every file counts as this user's own.
+//! And which variables of the environment name the directories of the user.
 
 pub use system::{
-    create_private_directory, effective_user, has_another, is_executable, owner_of, permissions,
-    private_options, set_private,
+    CACHE, HOME, create_private_directory, effective_user, follow_no_link, has_another,
+    is_executable, may_create_in, owner_of, permissions, private_options, set_private,
 };
 
 /// Number of the superuser.
@@ -15,6 +16,12 @@ mod system {
     use std::io;
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
     use std::path::Path;
+
+    /// Variables of the home directory: the first that is set counts.
+    pub const HOME: &[&str] = &["HOME"];
+
+    /// Variable of the directory for caches, if there is one that the system sets.
+    pub const CACHE: Option<&str> = None;
 
     /// Number of the user of this process.
     pub fn effective_user() -> u32 {
@@ -48,6 +55,18 @@ mod system {
         options
     }
 
+    /// Lets an open fail at a link at the end of the path.
+    pub fn follow_no_link(options: &mut OpenOptions) {
+        let flag = rustix::fs::OFlags::NOFOLLOW.bits();
+        options.custom_flags(i32::try_from(flag).unwrap_or_default());
+    }
+
+    /// Fails if this user may not create anything in a directory.
+    pub fn may_create_in(directory: &Path) -> io::Result<()> {
+        use rustix::fs::{Access, access};
+        Ok(access(directory, Access::WRITE_OK | Access::EXEC_OK)?)
+    }
+
     /// Creates a directory that only this user may use, and missing parents.
     pub fn create_private_directory(path: &Path) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(path)
@@ -66,6 +85,12 @@ mod system {
     use std::path::Path;
 
     use super::SUPERUSER;
+
+    /// Variables of the home directory: the first that is set counts.
+    pub const HOME: &[&str] = &["HOME", "USERPROFILE"];
+
+    /// Variable of the directory for caches, if there is one that the system sets.
+    pub const CACHE: Option<&str> = Some("LOCALAPPDATA");
 
     /// Number that represents the user of this process.
     pub fn effective_user() -> u32 {
@@ -95,6 +120,14 @@ mod system {
     /// Options for files with the access list of their directory.
     pub fn private_options() -> OpenOptions {
         OpenOptions::new()
+    }
+
+    /// Without effect: to make a link takes a privilege.
+    pub fn follow_no_link(_: &mut OpenOptions) {}
+
+    /// Nothing is known before something is created.
+    pub fn may_create_in(_: &Path) -> io::Result<()> {
+        Ok(())
     }
 
     /// Creates a directory with the access list of its parent, and missing parents.

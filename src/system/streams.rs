@@ -1,67 +1,75 @@
-//! Standard streams as descriptors, and waiting for a descriptor. Only Unix: there a descriptor is
-//! a file, a pipe, a socket or a terminal alike.
+//! Standard streams and pipes to child processes as descriptors, reads with a timeout, and whether
+//! the other end is closed.
+//!
+//! On Unix a descriptor is a file, a pipe, a socket or a terminal alike, and can be polled. On
+//! Windows each kind has a type of its own and reads block: a read with a timeout is that of a
+//! thread, and a closed end is seen by the write that fails. The standard streams stay where they
+//! are there: every child process of this program is started with streams of its own.
 
-use std::io;
-use std::os::fd::{AsFd, OwnedFd};
-use std::time::Duration;
+#[cfg(unix)]
+mod unix;
+#[cfg(not(unix))]
+mod windows;
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::{Mode, OFlags};
-use rustix::stdio::{dup2_stdin, dup2_stdout, stderr, stdin, stdout};
+#[cfg(unix)]
+pub use unix::{
+    ChildInput, Descriptor, TimedReader, empty_input, input_of, is_abandoned, is_closed_terminal,
+    output_to_errors, own_errors, own_input, own_output, read, wait_readable, wait_writable, write,
+    write_to_output,
+};
+#[cfg(not(unix))]
+pub use windows::{
+    ChildInput, Descriptor, TimedReader, empty_input, input_of, is_abandoned, is_closed_terminal,
+    output_to_errors, own_errors, own_input, own_output, read, wait_readable, wait_writable, write,
+    write_to_output,
+};
 
-/// At least 3, so that closing a duplicate cannot free a standard descriptor.
-const FIRST: i32 = 3;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Read, Write};
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
 
-/// Duplicate of standard input, without a buffer; child processes do not get it.
-pub fn own_input() -> io::Result<OwnedFd> {
-    Ok(rustix::io::fcntl_dupfd_cloexec(stdin(), FIRST)?)
-}
+    /// A process that passes the line of the test on.
+    fn echo() -> Command {
+        let words: &[&str] = if cfg!(windows) { &["find", "a line"] } else { &["cat"] };
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).stdout(Stdio::piped());
+        command
+    }
 
-/// Duplicate of standard output, without a buffer; child processes do not get it.
-pub fn own_output() -> io::Result<OwnedFd> {
-    Ok(rustix::io::fcntl_dupfd_cloexec(stdout(), FIRST)?)
-}
+    #[test]
+    fn a_read_with_a_timeout_ends_without_input_and_has_what_comes_later() {
+        let mut command = echo();
+        let (mut child, mut input) = input_of(&mut command).expect("the program is there");
+        let mut output = TimedReader::new(child.stdout.take().expect("it is piped"))
+            .expect("a thread can be started");
+        let mut buffer = [0; 3];
+        let short = Duration::from_millis(20);
+        assert_eq!(output.read(&mut buffer, short).expect("it is open"), None);
+        input.write_all(b"a line\n").expect("it is open");
+        drop(input);
+        let (mut whole, long) = (Vec::new(), Duration::from_secs(20));
+        while let Some(count @ 1..) = output.read(&mut buffer, long).expect("it is open") {
+            whole.extend_from_slice(&buffer[..count]);
+        }
+        assert_eq!(String::from_utf8_lossy(&whole).trim_end(), "a line");
+        child.wait().expect("it has ended");
+    }
 
-/// Makes standard input the null device, for this process and its children.
-pub fn empty_input() -> io::Result<()> {
-    let null = rustix::fs::open("/dev/null", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-    Ok(dup2_stdin(null)?)
-}
-
-/// Makes standard output standard error, for this process and its children.
-pub fn output_to_errors() -> io::Result<()> {
-    Ok(dup2_stdout(stderr())?)
-}
-
-/// Writes to the descriptor of standard output, past the standard library.
-pub fn write_to_output(bytes: &[u8]) -> io::Result<usize> {
-    Ok(rustix::io::write(stdout(), bytes)?)
-}
-
-/// Waits for input, its end or an error of the descriptor. False after the timeout. Fails if a
-/// signal interrupts it.
-pub fn wait_readable(descriptor: &impl AsFd, at_most: Option<Duration>) -> io::Result<bool> {
-    wait(descriptor, PollFlags::IN, at_most)
-}
-
-/// Waits until something can be written. Fails if a signal interrupts it.
-pub fn wait_writable(descriptor: &impl AsFd) -> io::Result<()> {
-    wait(descriptor, PollFlags::OUT, None).map(drop)
-}
-
-/// True if the other end of this pipe or socket is closed.
-pub fn is_abandoned(descriptor: &impl AsFd) -> bool {
-    let mut polled = [PollFd::new(descriptor, PollFlags::empty())];
-    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-    poll(&mut polled, Some(&at_once)).is_ok()
-        && polled[0].revents().intersects(PollFlags::ERR | PollFlags::HUP)
-}
-
-fn wait(descriptor: &impl AsFd, events: PollFlags, at_most: Option<Duration>) -> io::Result<bool> {
-    let at_most = at_most.map(|time| Timespec {
-        tv_sec: i64::try_from(time.as_secs()).unwrap_or(i64::MAX),
-        tv_nsec: i64::from(time.subsec_nanos()),
-    });
-    let mut polled = [PollFd::new(descriptor, events)];
-    Ok(poll(&mut polled, at_most.as_ref())? > 0)
+    #[test]
+    fn the_input_of_a_process_ends_for_all_its_owners() {
+        let mut command = echo();
+        let (mut child, mut input) = input_of(&mut command).expect("the program is there");
+        let mut other = input.try_clone().expect("it can be shared");
+        other.write_all(b"a line\n").expect("it is open");
+        other.shutdown(std::net::Shutdown::Write).expect("it is open");
+        let mut text = String::new();
+        let output = child.stdout.as_mut().expect("it is piped");
+        output.read_to_string(&mut text).expect("it is text");
+        assert_eq!(text.trim_end(), "a line");
+        assert!(input.write_all(b"more\n").is_err(), "nothing is taken after the end");
+        child.wait().expect("it has ended");
+    }
 }

@@ -163,7 +163,7 @@ fn checked(
             "",
         );
     }
-    let has_directory = entry.command.contains('/');
+    let has_directory = entry.command.contains(std::path::is_separator);
     if has_directory && !Path::new(&entry.command).is_absolute() {
         return problem(
             "is relative: it would start whatever lies there in the directory of the client",

@@ -5,8 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{Access, access, statvfs};
-
 use super::{Finding, Verdict};
 use crate::output::{bytes, grouped};
 use cograph_config::{Config, Repository};
@@ -14,6 +12,7 @@ use cograph_index as index;
 use cograph_model::cancel::CancelToken;
 use cograph_source as source;
 use cograph_store::{Location, Store, StoreError, StoreErrorKind, bytes_taken, check_owner};
+use cograph_system::{machine, owner};
 use cograph_watch::{Watch, WatchError};
 
 /// Free disk space below which there is a warning, in bytes.
@@ -62,15 +61,13 @@ fn cache(config: &Config, directory: &Path) -> Finding {
         return Finding::problem(area, format!("{shown} cannot be written: {why}"), mend);
     }
     let existing = directory.ancestors().find(|path| path.is_dir()).unwrap_or(directory);
-    let free = statvfs(existing)
-        .map(|found| found.f_bavail.saturating_mul(found.f_frsize))
-        .unwrap_or(u64::MAX);
+    let free = machine::free_bytes(existing);
     let taken = bytes_taken(directory).unwrap_or_default();
     let text = format!(
-        "{shown}: {} taken of {}, {} free",
+        "{shown}: {} taken of {}{}",
         bytes(taken),
         bytes(config.limits.cache_bytes),
-        bytes(free)
+        free.map(|free| format!(", {} free", bytes(free))).unwrap_or_default()
     );
     let remote = source::remote_kind(existing);
     let finding = if let Some(kind) = remote {
@@ -82,7 +79,7 @@ fn cache(config: &Config, directory: &Path) -> Finding {
             text,
             "set COGRAPH_CACHE_DIR to a directory of this machine, or use it from one machine only",
         )
-    } else if free < LOW_DISK_SPACE {
+    } else if free.is_some_and(|free| free < LOW_DISK_SPACE) {
         Finding::problem(
             area,
             text,
@@ -91,7 +88,11 @@ fn cache(config: &Config, directory: &Path) -> Finding {
     } else {
         Finding::good(area, text)
     };
-    finding.with("taken_bytes", taken).with("free_bytes", free)
+    let finding = finding.with("taken_bytes", taken);
+    match free {
+        Some(free) => finding.with("free_bytes", free),
+        None => finding,
+    }
 }
 
 /// Checks that files can be created in a directory, or that the directory can be created.
@@ -101,7 +102,7 @@ fn try_writing(directory: &Path) -> Result<(), String> {
         if !above.is_dir() {
             return Err(format!("{} is not a directory", above.display()));
         }
-        return access(above, Access::WRITE_OK | Access::EXEC_OK)
+        return owner::may_create_in(above)
             .map_err(|error| format!("{}: {error}", above.display()));
     }
     let trial = directory.join(format!(".doctor-{}", std::process::id()));
@@ -165,20 +166,18 @@ fn broken(area: &str, error: &StoreError) -> Finding {
 
 fn watches(config: &Config, root: &Path, patience: Duration) -> Finding {
     let area = "watcher";
-    let limit = system_limit("max_user_watches").map_or("unknown".to_owned(), grouped);
+    let limit = system_limit("max_user_watches")
+        .map(|limit| format!("; the system allows {}", grouped(limit)))
+        .unwrap_or_default();
     match within(patience, |token| Watch::start(root, config.limits.threads, token)) {
         Ok(watch) => {
-            let text = format!(
-                "{} directories are watched; the system allows {limit}",
-                grouped(watch.directories() as u64)
-            );
+            let text =
+                format!("{} directories are watched{limit}", grouped(watch.directories() as u64));
             Finding::good(area, text).with("directories", watch.directories() as u64)
         }
         Err(error @ WatchError::Limit { .. }) => Finding::problem(
             area,
-            format!(
-                "{error}; every question looks at all files instead; the system allows {limit}"
-            ),
+            format!("{error}; every question looks at all files instead{limit}"),
             "raise it: sysctl fs.inotify.max_user_watches=1048576 \
              fs.inotify.max_user_instances=1024",
         ),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use crate::Stop;
 use crate::clients;
 use crate::output::shown;
+use cograph_system::files;
 
 /// Path, with symlinks resolved.
 pub(super) struct ConfigFile {
@@ -34,7 +35,7 @@ impl ConfigFile {
     pub(super) fn read(path: &Path, within: Option<&Path>) -> Result<Self, Stop> {
         contained(path, within)?;
         let is_link = path.symlink_metadata().is_ok_and(|found| found.is_symlink());
-        let path = match path.canonicalize() {
+        let path = match files::canonical(path) {
             Ok(real) => real,
             Err(error) if is_link => return Err(failure("follow the link", path, &error)),
             Err(_) => path.to_path_buf(),

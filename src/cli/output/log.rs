@@ -2,19 +2,16 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{ArgMatches, FromArgMatches};
-use rustix::fs::{Mode, OFlags};
-use rustix::io::Errno;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
 use crate::Stop;
 use cograph_server::{LogSink, log_panics};
+use cograph_system::{files, streams};
 
 /// Value for standard error.
 const STDERR: &str = "stderr";
@@ -55,14 +52,14 @@ pub(crate) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> 
         (None, false) => begin(filter, io::stderr),
         (Some(path), false) => begin(filter, Arc::new(open(path)?)),
         (None, true) => {
-            let stderr = io::stderr().as_fd().try_clone_to_owned()?;
-            let sink = LogSink::start(move || Ok(stderr))?;
+            let stderr = streams::own_errors()?;
+            let sink = LogSink::start(move || Ok(stderr.into()))?;
             begin(filter, move || sink.clone());
         }
         (Some(path), true) => {
             // A FIFO is opened where waiting for its reader blocks no command; other files are
             // opened here, where an error can be reported.
-            let is_pipe = path.metadata().is_ok_and(|found| found.file_type().is_fifo());
+            let is_pipe = path.metadata().is_ok_and(|found| files::is_pipe(&found));
             let opened = if is_pipe { None } else { Some(open(path)?) };
             let path = path.to_owned();
             let append = move || OpenOptions::new().append(true).open(path);
@@ -85,17 +82,11 @@ fn begin(filter: EnvFilter, target: impl for<'w> MakeWriter<'w> + Send + Sync + 
 
 /// Opens the log without waiting for the reader of a pipe.
 fn open(path: &Path) -> Result<File, Stop> {
-    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
-    let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-    let opened = rustix::fs::open(path, flags, Mode::from_raw_mode(0o666)).and_then(|file| {
-        let set = rustix::fs::fcntl_getfl(&file)?;
-        rustix::fs::fcntl_setfl(&file, set.difference(OFlags::NONBLOCK))?;
-        Ok(File::from(file))
-    });
-    opened.map_err(|error| Stop::Failure {
-        message: match error {
-            Errno::NXIO => format!("cannot open the log {}: nobody reads it", path.display()),
-            error => format!("cannot open the log {}: {}", path.display(), io::Error::from(error)),
+    files::append_to(path).map_err(|error| Stop::Failure {
+        message: if files::is_without_reader(&error) {
+            format!("cannot open the log {}: nobody reads it", path.display())
+        } else {
+            format!("cannot open the log {}: {error}", path.display())
         },
         hint: format!("name a file in a directory that exists, or `{STDERR}`"),
     })

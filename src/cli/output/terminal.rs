@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anstyle::{AnsiColor, Style};
 use clap::{Arg, ArgAction, ArgMatches};
+use terminal_size::{Height, Width, terminal_size_of};
 
 use super::to_stdout;
 use crate::Stop;
@@ -146,8 +147,8 @@ impl Terminal {
 /// True if the lines of a text, as they are wrapped, take more than the screen.
 #[expect(clippy::disallowed_methods, reason = "it only asks for the size of the terminal")]
 fn is_longer_than_screen(text: &str) -> bool {
-    let Ok(size) = rustix::termios::tcgetwinsize(io::stdout()) else { return false };
-    let (rows, columns) = (usize::from(size.ws_row), usize::from(size.ws_col).max(1));
+    let Some((Width(columns), Height(rows))) = terminal_size_of(io::stdout()) else { return false };
+    let (rows, columns) = (usize::from(rows), usize::from(columns).max(1));
     let lines = anstream::adapter::strip_str(text).to_string();
     let taken = |line: &str| line.chars().count().div_ceil(columns).max(1);
     rows > 0 && lines.lines().map(taken).sum::<usize>() >= rows

@@ -30,8 +30,8 @@ use cograph_system::{allocator, streams};
 
 /// Executes the orders of the parent process. Owns standard input and output until it returns.
 pub fn serve_worker() -> io::Result<()> {
-    let input = BufReader::new(File::from(streams::own_input()?));
-    let output = File::from(streams::own_output()?);
+    let input = BufReader::new(streams::own_input()?);
+    let output = streams::own_output()?;
     // Output of libraries must not interleave with messages.
     streams::output_to_errors()?;
     let orders = orders(input)?;

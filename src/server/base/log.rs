@@ -1,8 +1,8 @@
 //! Log writer: a bounded queue and a thread, so that a blocked target (full pipe, slow disk) blocks
 //! nothing else. Lines that do not fit are counted, and the count is logged.
 
+use cograph_system::streams::{self, Descriptor};
 use std::io::{self, Write};
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -23,7 +23,9 @@ pub struct LogSink {
 
 impl LogSink {
     /// Starts the writer thread. `open` runs on that thread, because it may block.
-    pub fn start(open: impl FnOnce() -> io::Result<OwnedFd> + Send + 'static) -> io::Result<Self> {
+    pub fn start(
+        open: impl FnOnce() -> io::Result<Descriptor> + Send + 'static,
+    ) -> io::Result<Self> {
         let (lines, receiver) = sync_channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let for_thread = Arc::clone(&dropped);
@@ -60,11 +62,11 @@ pub fn log_panics() {
 }
 
 /// Unbuffered descriptor: lines appear at once.
-struct Target(OwnedFd);
+struct Target(Descriptor);
 
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        Ok(rustix::io::write(&self.0, bytes)?)
+        streams::write(&self.0, bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {

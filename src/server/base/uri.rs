@@ -1,6 +1,7 @@
 //! Percent-encoding of paths and strict decoding of URIs: malformed input is rejected. Text only;
 //! existence is checked elsewhere.
 
+use cograph_system::names;
 use std::path::Path;
 
 /// Decodes percent-encoding; none if an escape is malformed or the text contains what a URI cannot:
@@ -40,7 +41,7 @@ pub(crate) fn encode_path(path: &[u8]) -> String {
 
 /// Address of a line of a file.
 pub fn file_address(path: &Path, line: u64) -> String {
-    format!("file://{}#{line}", encode_path(path.as_os_str().as_encoded_bytes()))
+    format!("file://{}#{line}", encode_path(&names::to_address(path)))
 }
 
 fn digit(letter: u8) -> Option<u8> {

@@ -2,8 +2,6 @@
 //! has agreed to, where the index has lines from 1 and columns in bytes.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -12,6 +10,7 @@ use lsp_types::{Location, Position, PositionEncodingKind, Range, Uri};
 use crate::base::uri::{decode, encode_path};
 use cograph_model::{self as model, RepoPath};
 use cograph_query::ReadFile;
+use cograph_system::names;
 
 /// Unit of columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -43,12 +42,12 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let text = uri.as_str().strip_prefix("file://")?;
     let (host, path) = text.split_at(text.find('/')?);
     let is_local = host.is_empty() || host.eq_ignore_ascii_case("localhost");
-    is_local.then(|| decode(path)).flatten().map(|bytes| OsString::from_vec(bytes).into())
+    is_local.then(|| decode(path)).flatten().map(names::from_address)
 }
 
 /// Address of a path.
 pub(super) fn uri_of(path: &Path) -> Option<Uri> {
-    Uri::from_str(&format!("file://{}", encode_path(path.as_os_str().as_bytes()))).ok()
+    Uri::from_str(&format!("file://{}", encode_path(&names::to_address(path)))).ok()
 }
 
 /// Conversion of positions in the files of one repository. Keeps the texts that it reads.

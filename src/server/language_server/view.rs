@@ -98,7 +98,10 @@ pub(super) fn place(root: &Path, folder: &Path, document: &Path) -> Option<(Path
     let roots = [root, folder];
     let (root, below) =
         roots.iter().find_map(|root| Some((*root, document.strip_prefix(root).ok()?)))?;
-    Some((root.to_path_buf(), RepoPath::new(below.to_str()?)?))
+    Some((
+        root.to_path_buf(),
+        RepoPath::new(&below.to_str()?.replace(std::path::MAIN_SEPARATOR, "/"))?,
+    ))
 }
 
 /// Path of a document, or the error of a request about something else.

@@ -2,10 +2,10 @@
 //! start until its exit, independently of any connection to it. Knows no protocol.
 
 use cograph_config::process::{ChildProcess, Started};
+use cograph_system::streams::ChildInput;
 use parking_lot::{Mutex, MutexGuard};
 use std::io;
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::process::Command;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -19,7 +19,7 @@ struct Running {
     /// Shutdown: no further process is started.
     is_over: bool,
     /// Processes, each with its input.
-    programs: Vec<(Weak<ChildProcess>, UnixStream)>,
+    programs: Vec<(Weak<ChildProcess>, ChildInput)>,
 }
 
 impl Programs {
@@ -70,7 +70,7 @@ impl Programs {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use rustix::process::{Pid, test_kill_process};

@@ -309,7 +309,7 @@ pub(crate) fn reply(result: &Value) -> Reply {
 
 /// The `file://` URI of a directory.
 fn address(directory: &Path) -> String {
-    format!("file://{}", uri::encode_path(directory.as_os_str().as_encoded_bytes()))
+    format!("file://{}", uri::encode_path(&cograph_system::names::to_address(directory)))
 }
 
 #[cfg(test)]

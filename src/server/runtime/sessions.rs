@@ -11,12 +11,12 @@ use crate::workspace::repositories::{Patience, Reach, Repositories, Shared};
 use crate::{Limits, publish_events};
 use crate::{session::Session, transport::Stream};
 use cograph_faults as faults;
-use cograph_system::allocator;
+use cograph_system::sockets::LocalStream;
+use cograph_system::{allocator, owner};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -76,11 +76,9 @@ impl Sessions {
         Self(Arc::new(Inner { shared, root, within, limits, delay, permits, open, changed, left }))
     }
 
-    /// Begins a session for a socket connection, or sends the client an error.
-    pub(super) fn begin(&self, stream: tokio::net::UnixStream) -> io::Result<()> {
-        let (user, own) =
-            (faults::peer_uid(stream.peer_cred()?.uid()), rustix::process::geteuid().as_raw());
-        let stream = stream.into_std()?;
+    /// Begins a session for a socket connection of a user, or sends the client an error.
+    pub(super) fn begin(&self, stream: LocalStream, user: u32) -> io::Result<()> {
+        let (user, own) = (faults::peer_uid(user), owner::effective_user());
         if user != own {
             refuse(&stream, &format!("this runtime serves user {own}, not user {user}"));
             return Ok(());
@@ -97,7 +95,7 @@ impl Sessions {
     }
 
     /// Begins a session whose messages arrive over HTTP, through this process.
-    pub(super) fn begin_http(&self, stream: UnixStream) -> io::Result<()> {
+    pub(super) fn begin_http(&self, stream: LocalStream) -> io::Result<()> {
         if !self.has_room_over_http() {
             return Err(io::Error::new(
                 io::ErrorKind::QuotaExceeded,
@@ -136,7 +134,7 @@ impl Sessions {
     }
 
     /// Starts a session over a stream.
-    fn start(&self, stream: UnixStream, over: SessionTransport) -> io::Result<()> {
+    fn start(&self, stream: LocalStream, over: SessionTransport) -> io::Result<()> {
         let (input, output) = (stream.try_clone()?.into(), stream.try_clone()?.into());
         let session = Session::new();
         let number = {
@@ -203,7 +201,7 @@ impl Sessions {
 }
 
 /// Sends an error line and closes the stream. A client that does not read misses it.
-fn refuse(mut stream: &UnixStream, why: &str) {
+fn refuse(mut stream: &LocalStream, why: &str) {
     let line = requests::refusal_line(RpcError::new(INTERNAL_ERROR, why));
     let _ = stream.write_all(&line);
 }

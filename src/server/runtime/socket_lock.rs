@@ -6,36 +6,32 @@
 use super::{BearerToken, ServeError};
 use cograph_config::{FileRules, SECRET};
 use cograph_faults::{Fault, planted};
-use rustix::fs::{AtFlags, CWD, FileType, FlockOperation, Mode, OFlags};
-use rustix::io::Errno;
+use cograph_system::sockets::{self, LocalListener, LockFile};
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 /// Socket and lock. Drop removes the socket, then releases the lock.
 #[derive(Debug)]
 pub(super) struct SocketPlace {
     socket: PathBuf,
-    _lock: OwnedFd,
+    _lock: LockFile,
 }
 
 impl SocketPlace {
     /// Acquires the lock and listens on the socket.
-    pub(super) fn take(socket: &Path) -> Result<(Self, UnixListener), ServeError> {
+    pub(super) fn take(socket: &Path) -> Result<(Self, LocalListener), ServeError> {
         let directory = socket
             .parent()
             .filter(|directory| !directory.as_os_str().is_empty())
             .unwrap_or(Path::new("."));
-        own_directory(directory)?;
+        sockets::own_directory(directory)
+            .map_err(|why| ServeError::Directory { directory: directory.to_path_buf(), why })?;
         let failed =
             |source: io::Error| ServeError::Socket { socket: socket.to_path_buf(), source };
         let lock = lock(socket)?;
-        remove_socket(socket).map_err(failed)?;
-        let listener = UnixListener::bind(socket).map_err(failed)?;
-        rustix::fs::chmod(socket, Mode::RUSR | Mode::WUSR).map_err(|error| failed(error.into()))?;
-        listener.set_nonblocking(true).map_err(failed)?;
+        sockets::remove(socket).map_err(failed)?;
+        let listener = sockets::bind(socket).map_err(failed)?;
         Ok((Self { socket: socket.to_path_buf(), _lock: lock }, listener))
     }
 }
@@ -62,100 +58,40 @@ fn read_token(path: &Path) -> Option<BearerToken> {
     BearerToken::new(&text)
 }
 
-/// Generates a token and atomically replaces its file.
+/// Generates a token and replaces its file.
 fn make_token(path: &Path) -> io::Result<BearerToken> {
     let (token, text) = BearerToken::random()?;
-    match rustix::fs::unlink(path) {
-        Ok(()) | Err(Errno::NOENT) => {}
-        Err(error) => return Err(error.into()),
-    }
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let file = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR)?;
-    let line = format!("{text}\n");
-    if rustix::io::write(&file, line.as_bytes())? < line.len() {
-        return Err(io::ErrorKind::WriteZero.into());
-    }
+    sockets::replace_private(path, format!("{text}\n").as_bytes())?;
     Ok(token)
 }
 
 impl Drop for SocketPlace {
     fn drop(&mut self) {
-        if let Err(error) = remove_socket(&self.socket) {
+        if let Err(error) = sockets::remove(&self.socket) {
             tracing::warn!(%error, "the socket cannot be removed");
         }
     }
 }
 
-/// Creates the directory if it is missing; it must be owned by the user and private.
-fn own_directory(directory: &Path) -> Result<(), ServeError> {
-    let failed = |why: String| ServeError::Directory { directory: directory.to_path_buf(), why };
-    let missing: Vec<&Path> = directory
-        .ancestors()
-        .take_while(|path| matches!(rustix::fs::stat(*path), Err(Errno::NOENT)))
-        .collect();
-    for path in missing.into_iter().rev().filter(|path| !path.as_os_str().is_empty()) {
-        match rustix::fs::mkdirat(CWD, path, Mode::RWXU) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(failed(error.to_string())),
-        }
-    }
-    let found = rustix::fs::stat(directory).map_err(|error| failed(error.to_string()))?;
-    let mode = Mode::from_raw_mode(found.st_mode);
-    if FileType::from_raw_mode(found.st_mode) != FileType::Directory {
-        return Err(failed("it is no directory".to_owned()));
-    }
-    if found.st_uid != rustix::process::geteuid().as_raw() {
-        return Err(failed(format!("it belongs to user {}", found.st_uid)));
-    }
-    if mode.intersects(Mode::RWXG | Mode::RWXO) {
-        return Err(failed(format!("others may use it (mode {:o})", mode.as_raw_mode())));
-    }
-    Ok(())
-}
-
 /// Acquires the lock file of the socket, or returns the process that holds it.
-fn lock(socket: &Path) -> Result<OwnedFd, ServeError> {
+fn lock(socket: &Path) -> Result<LockFile, ServeError> {
     let mut path = OsString::from(socket);
     path.push(".lock");
-    let failed =
-        |error: Errno| ServeError::Socket { socket: socket.to_path_buf(), source: error.into() };
-    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let lock = rustix::fs::open(path, flags, Mode::RUSR | Mode::WUSR).map_err(failed)?;
-    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) if planted(Fault::UnlinkAndHope) => {}
-        Err(Errno::WOULDBLOCK) => {
-            let mut written = [0; 16];
-            let length = rustix::io::pread(&lock, &mut written, 0).unwrap_or(0);
-            let process = std::str::from_utf8(&written[..length])
-                .ok()
-                .and_then(|text| text.trim().parse().ok());
-            return Err(ServeError::AlreadyServed { socket: socket.to_path_buf(), process });
-        }
-        Err(error) => return Err(failed(error)),
+    let failed = |source: io::Error| ServeError::Socket { socket: socket.to_path_buf(), source };
+    let lock = LockFile::open(Path::new(&path)).map_err(failed)?;
+    if !lock.try_lock().map_err(failed)? && !planted(Fault::UnlinkAndHope) {
+        let process = lock.owner();
+        return Err(ServeError::AlreadyServed { socket: socket.to_path_buf(), process });
     }
-    // The content is informational: the lock alone decides.
-    rustix::fs::ftruncate(&lock, 0).map_err(failed)?;
-    rustix::io::pwrite(&lock, format!("{}\n", std::process::id()).as_bytes(), 0).map_err(failed)?;
+    lock.sign().map_err(failed)?;
     Ok(lock)
 }
 
-/// Removes a stale socket. Any other file of that name stays and causes an error.
-fn remove_socket(socket: &Path) -> io::Result<()> {
-    match rustix::fs::statat(CWD, socket, AtFlags::SYMLINK_NOFOLLOW) {
-        Err(Errno::NOENT) => Ok(()),
-        Err(error) => Err(error.into()),
-        Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::Socket => Err(
-            io::Error::new(io::ErrorKind::AlreadyExists, "there is something else with this name"),
-        ),
-        Ok(_) => Ok(rustix::fs::unlink(socket)?),
-    }
-}
-
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+    use std::os::unix::net::UnixListener;
 
     #[test]
     fn a_place_has_one_owner_and_what_a_dead_one_left_is_taken_over() {

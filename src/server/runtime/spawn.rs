@@ -1,12 +1,11 @@
 //! Starts a runtime (daemon) on demand: a detached process that ends itself when idle.
 
 use cograph_config::WorkerCommand;
-use cograph_system::streams;
-use std::io::{BufRead, BufReader};
-use std::os::unix::net::UnixStream;
+use cograph_system::sockets;
+use cograph_system::streams::TimedReader;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Startup timeout of a runtime.
 const START: Duration = Duration::from_secs(5);
@@ -14,8 +13,11 @@ const START: Duration = Duration::from_secs(5);
 /// Ensures that a runtime listens on the socket, or returns why none does. Concurrent clients may
 /// start several: one acquires the lock, the others exit.
 pub(crate) fn ensure(socket: &Path, command: &WorkerCommand) -> Result<(), String> {
-    if UnixStream::connect(socket).is_ok() {
+    if sockets::is_listened_on(socket) {
         return Ok(());
+    }
+    if !sockets::ARE_THERE {
+        return Err(sockets::unsupported().to_string());
     }
     let failed = |error: std::io::Error| format!("a runtime cannot be started: {error}");
     let mut child = Command::new(&command.program)
@@ -32,14 +34,23 @@ pub(crate) fn ensure(socket: &Path, command: &WorkerCommand) -> Result<(), Strin
         std::thread::Builder::new().name("runtime".to_owned()).spawn(move || child.wait());
     let (waiting, output) =
         (waiting.map_err(failed)?, output.ok_or("a runtime cannot be started: it has no output")?);
-    // An error of the wait shows up in the following read.
-    if matches!(streams::wait_readable(&output, Some(START)), Ok(false)) {
-        let seconds = START.as_secs();
-        return Err(format!("the runtime that was started does not listen after {seconds} s"));
-    }
-    let mut line = String::new();
-    BufReader::new(output).read_line(&mut line).map_err(failed)?;
-    if !line.is_empty() {
+    let until = Instant::now() + START;
+    let mut output = TimedReader::new(output).map_err(failed)?;
+    // The first output, whatever it is, follows the start of listening.
+    let said = loop {
+        let left = until.saturating_duration_since(Instant::now());
+        match output.read(&mut [0; 256], left).map_err(failed)? {
+            Some(count) => break count,
+            None if left.is_zero() => {
+                let seconds = START.as_secs();
+                return Err(format!(
+                    "the runtime that was started does not listen after {seconds} s"
+                ));
+            }
+            None => {}
+        }
+    };
+    if said > 0 {
         return Ok(());
     }
     match waiting.join() {

@@ -3,58 +3,36 @@
 
 use cograph_faults::{Fault, planted};
 use cograph_model::cancel::CancelToken;
-use rustix::process::{Pid, getppid};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
-use signal_hook::iterator::Signals;
+use cograph_system::processes::ParentProcess;
+use cograph_system::signals;
 use std::io;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::Sender;
 
-/// Starts the signal thread. The first signal sends the event `end` to the dispatcher and starts
-/// the watchdog; the second ends the process at once.
+/// Waits for signals. The first one sends the event `end` to the dispatcher and starts the
+/// watchdog; the second ends the process at once.
 pub(crate) fn on_signal<E: Send + 'static>(
     events: Sender<E>,
     end: fn() -> E,
     grace: Duration,
 ) -> io::Result<()> {
-    let mut signals = Signals::new([SIGHUP, SIGINT, SIGTERM])?;
-    std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-        let mut seen = false;
-        for _ in signals.forever() {
-            if planted(Fault::SignalWaitsForInput) {
-                continue;
-            }
-            if seen {
-                exit_now();
-            }
-            seen = true;
-            watchdog(grace);
-            // Not a blocking send: the second signal must be handled even if the dispatcher hangs.
-            if events.try_send(end()).is_err() {
-                tracing::warn!(
-                    "the dispatcher does not take events: the watchdog will end the process"
-                );
-            }
+    let mut seen = false;
+    signals::on_end(move || {
+        if planted(Fault::SignalWaitsForInput) {
+            return;
         }
-    })?;
-    Ok(())
-}
-
-/// Lets a write beyond the file size limit (`ulimit -f`) fail with an error instead of a signal
-/// that ends the process. To be called first in every process that may write a file; a child
-/// process has the default again.
-pub fn survive_file_size_limit() -> io::Result<()> {
-    // The flag is never read: the handler alone makes `write` return.
-    signal_hook::flag::register(SIGXFSZ, Arc::default()).map(drop)
-}
-
-/// Leaves the session and the working directory of the parent process, so that neither ends with
-/// the other.
-pub(crate) fn detach() {
-    // Each call fails only if it is unnecessary.
-    let _ = rustix::process::setsid();
-    let _ = rustix::process::chdir("/");
+        if seen {
+            exit_now();
+        }
+        seen = true;
+        watchdog(grace);
+        // Not a blocking send: the second signal must be handled even if the dispatcher hangs.
+        if events.try_send(end()).is_err() {
+            tracing::warn!(
+                "the dispatcher does not take events: the watchdog will end the process"
+            );
+        }
+    })
 }
 
 /// Ends the process after `grace`, in any case.
@@ -79,12 +57,12 @@ fn exit_now() -> ! {
 
 /// Parent process at startup.
 #[derive(Debug)]
-pub(crate) struct Parent(Option<Pid>);
+pub(crate) struct Parent(Option<ParentProcess>);
 
 impl Parent {
     /// Records the current parent.
     pub(crate) fn now() -> Self {
-        Self(getppid())
+        Self(Some(ParentProcess::now()))
     }
 
     /// No parent: for a process that outlives its client.
@@ -92,9 +70,9 @@ impl Parent {
         Self(None)
     }
 
-    /// True if the parent has ended, seen as a changed parent id. Detects a dead client whose end
-    /// of the input is kept open by another process.
+    /// True if the parent has ended. Detects a dead client whose end of the input is kept open by
+    /// another process.
     pub(crate) fn is_gone(&self) -> bool {
-        self.0.is_some() && getppid() != self.0 && !planted(Fault::EofOnlyOrphans)
+        self.0.is_some_and(ParentProcess::is_gone) && !planted(Fault::EofOnlyOrphans)
     }
 }

@@ -4,10 +4,9 @@
 use super::stdio::waited;
 use crate::jsonrpc::framing::{Piece, Splitter};
 use cograph_faults::{Fault, planted};
-use cograph_system::{allocator, streams};
-use rustix::io::Errno;
+use cograph_system::allocator;
+use cograph_system::streams::{self, Descriptor};
 use std::io;
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -21,7 +20,7 @@ pub(crate) enum Input {
 }
 
 /// Starts the reader thread.
-pub(crate) fn start(descriptor: OwnedFd, line_bytes: usize) -> io::Result<Receiver<Input>> {
+pub(crate) fn start(descriptor: Descriptor, line_bytes: usize) -> io::Result<Receiver<Input>> {
     // Capacity of one batch: pending input is bounded by one line of maximum length and one read,
     // in the reader, the channel and the dispatcher each.
     let (sender, receiver) = channel(1);
@@ -36,13 +35,13 @@ pub(crate) fn start(descriptor: OwnedFd, line_bytes: usize) -> io::Result<Receiv
     Ok(receiver)
 }
 
-fn read(descriptor: &OwnedFd, line_bytes: usize, sender: &Sender<Input>) -> io::Result<()> {
+fn read(descriptor: &Descriptor, line_bytes: usize, sender: &Sender<Input>) -> io::Result<()> {
     let mut splitter = Splitter::new(line_bytes);
     let mut buffer = vec![0u8; 64 << 10];
     loop {
         let mut pieces = Vec::new();
         let begun = Instant::now();
-        match rustix::io::read(descriptor, &mut buffer[..]) {
+        match streams::read(descriptor, &mut buffer) {
             Ok(0) if planted(Fault::EofIgnored) => std::thread::park(),
             Ok(0) => {
                 splitter.finish(&mut pieces);
@@ -55,11 +54,12 @@ fn read(descriptor: &OwnedFd, line_bytes: usize, sender: &Sender<Input>) -> io::
                 }
                 splitter.push(&buffer[..count], &mut pieces);
             }
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => waited(streams::wait_readable(descriptor, None))?,
-            // A terminal whose other end was closed reports EIO instead of end of input.
-            Err(Errno::IO) => return Ok(()),
-            Err(error) => return Err(error.into()),
+            Err(error) => match error.kind() {
+                io::ErrorKind::Interrupted => {}
+                io::ErrorKind::WouldBlock => waited(streams::wait_readable(descriptor))?,
+                _ if streams::is_closed_terminal(&error) => return Ok(()),
+                _ => return Err(error),
+            },
         }
         if planted(Fault::ExitAtOversize)
             && pieces.iter().any(|piece| matches!(piece, Piece::Oversize(_)))
@@ -69,7 +69,7 @@ fn read(descriptor: &OwnedFd, line_bytes: usize, sender: &Sender<Input>) -> io::
         if planted(Fault::PollBufreader) {
             for piece in pieces.drain(..) {
                 let _ = sender.blocking_send(Input::Pieces(vec![piece]));
-                waited(streams::wait_readable(descriptor, None))?;
+                waited(streams::wait_readable(descriptor))?;
             }
         }
         if !pieces.is_empty() && sender.blocking_send(Input::Pieces(pieces)).is_err() {

@@ -15,7 +15,7 @@ pub(crate) fn take() -> io::Result<Stream> {
     if !planted(Fault::NoFdRedirect) {
         streams::output_to_errors()?;
     }
-    Ok(Stream { input, output })
+    Ok(Stream { input: input.into(), output: output.into() })
 }
 
 /// Result of a wait for a descriptor, without an interruption: the caller tries again anyway. Only

@@ -3,12 +3,11 @@
 
 use super::stdio::waited;
 use cograph_faults::{Fault, planted};
-use cograph_system::{allocator, streams};
+use cograph_system::allocator;
+use cograph_system::streams::{self, Descriptor};
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use rustix::io::Errno;
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Notify;
@@ -24,7 +23,7 @@ pub(crate) struct Output {
     shared: Arc<SharedOutput>,
     limit: usize,
     /// Only polled here; the thread writes it.
-    descriptor: Arc<OwnedFd>,
+    descriptor: Arc<Descriptor>,
 }
 
 #[derive(Debug, Default)]
@@ -132,7 +131,7 @@ impl Drop for Output {
 }
 
 /// Starts the writer thread. `limit`: unwritten bytes at which `has_room` turns false.
-pub(crate) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
+pub(crate) fn start(descriptor: Descriptor, limit: usize) -> io::Result<Output> {
     let shared = Arc::new(SharedOutput::default());
     let for_thread = Arc::clone(&shared);
     let descriptor = Arc::new(descriptor);
@@ -154,14 +153,14 @@ pub(crate) fn start(descriptor: OwnedFd, limit: usize) -> io::Result<Output> {
 }
 
 /// Writes until the queue is closed and empty.
-fn write_all(descriptor: &OwnedFd, shared: &SharedOutput) -> io::Result<()> {
+fn write_all(descriptor: &Descriptor, shared: &SharedOutput) -> io::Result<()> {
     while let Some(pending) = next(shared) {
         if planted(Fault::FrameRejectExits) && pending.len() > 32 << 10 {
             return Err(io::ErrorKind::InvalidData.into());
         }
         let mut rest = &pending[..];
         while !rest.is_empty() {
-            match rustix::io::write(descriptor, &rest[..rest.len().min(WRITE_BYTES)]) {
+            match streams::write(descriptor, &rest[..rest.len().min(WRITE_BYTES)]) {
                 Ok(count) => {
                     rest = &rest[count..];
                     shared.update(|state| {
@@ -170,10 +169,12 @@ fn write_all(descriptor: &OwnedFd, shared: &SharedOutput) -> io::Result<()> {
                     });
                     shared.room.notify_one();
                 }
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => waited(streams::wait_writable(descriptor))?,
-                Err(_) if planted(Fault::WriteErrorsIgnored) => break,
-                Err(error) => return Err(error.into()),
+                Err(error) => match error.kind() {
+                    io::ErrorKind::Interrupted => {}
+                    io::ErrorKind::WouldBlock => waited(streams::wait_writable(descriptor))?,
+                    _ if planted(Fault::WriteErrorsIgnored) => break,
+                    _ => return Err(error),
+                },
             }
         }
     }
@@ -205,8 +206,8 @@ mod tests {
 
     #[test]
     fn everything_is_written_before_finish_returns_though_the_client_reads_late() {
-        let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
-        let output = start(write_end, 1 << 20).expect("a thread can be started");
+        let (read_end, write_end) = std::io::pipe().expect("a pipe can be made");
+        let output = start(write_end.into(), 1 << 20).expect("a thread can be started");
         let frame: Vec<u8> = [vec![b'x'; 99], vec![b'\n']].concat();
         for _ in 0..20_000 {
             output.send(frame.clone());
@@ -214,7 +215,7 @@ mod tests {
         assert!(!output.has_room());
         let read = move || {
             let mut bytes = Vec::new();
-            io::Read::read_to_end(&mut std::fs::File::from(read_end), &mut bytes).map(|_| bytes)
+            io::Read::read_to_end(&mut &read_end, &mut bytes).map(|_| bytes)
         };
         let client = std::thread::Builder::new().spawn(read).expect("a thread can be started");
         output.finish(Duration::from_secs(30));
@@ -226,17 +227,18 @@ mod tests {
 
     #[test]
     fn a_client_that_never_reads_does_not_hold_the_end_up() {
-        let (_read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
-        let output = start(write_end, 1 << 20).expect("a thread can be started");
+        let (_read_end, write_end) = std::io::pipe().expect("a pipe can be made");
+        let output = start(write_end.into(), 1 << 20).expect("a thread can be started");
         output.send([vec![b'x'; 1 << 20], vec![b'\n']].concat());
         output.finish(Duration::from_millis(20));
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_client_that_is_gone_is_noticed() {
-        let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+        let (read_end, write_end) = std::io::pipe().expect("a pipe can be made");
         drop(read_end);
-        let output = start(write_end, 1 << 20).expect("a thread can be started");
+        let output = start(write_end.into(), 1 << 20).expect("a thread can be started");
         output.send(b"message\n".to_vec());
         assert!(output.is_abandoned(), "even before anything is written");
         let runtime =

@@ -60,7 +60,7 @@ fn directory(address: &str) -> Option<PathBuf> {
         .then(|| uri::decode(path))
         .flatten()
         .filter(|bytes| bytes.len() <= PATH_BYTES)
-        .map(|bytes| PathBuf::from(cograph_system::names::from_bytes(bytes)))
+        .map(cograph_system::names::from_address)
 }
 
 #[cfg(test)]

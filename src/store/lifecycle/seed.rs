@@ -1,7 +1,7 @@
 //! Seeding: a new root may be a moved repository or another checkout of an indexed one. It starts
 //! from a copy of that store, and the differences are an ordinary change.
 
-use std::fs::{self, File};
+use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,7 +114,9 @@ fn copy_store(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), St
         connection.close().map_err(|(_, error)| error)
     };
     renamed().map_err(|error| StoreError::from_sqlite("copying store", &temporary, &error))?;
-    File::open(&temporary).and_then(|file| file.sync_all()).map_err(failed)?;
+    // Some systems sync only what was opened to write.
+    let written = OpenOptions::new().write(true).open(&temporary);
+    written.and_then(|file| file.sync_all()).map_err(failed)?;
     let own = location.generation_path(generation);
     crate::build::put_in_place(&temporary, &own, location.directory())?;
     crate::format::segment::share(store, &own);

@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -134,6 +134,31 @@ pub fn is_without_reader(error: &io::Error) -> bool {
 pub fn is_special(found: &Metadata) -> bool {
     let kind = found.file_type();
     kind.is_fifo() || kind.is_socket() || kind.is_char_device() || kind.is_block_device()
+}
+
+/// True for a named pipe.
+pub fn is_pipe(found: &Metadata) -> bool {
+    found.file_type().is_fifo()
+}
+
+/// Opens a file to append to it, and makes a missing one. Does not wait for the reader of a pipe.
+pub fn append_to(path: &Path) -> io::Result<File> {
+    let flags = OFlags::WRONLY | OFlags::APPEND | OFlags::CREATE;
+    let flags = flags | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o666))?;
+    let set = rustix::fs::fcntl_getfl(&file)?;
+    rustix::fs::fcntl_setfl(&file, set.difference(OFlags::NONBLOCK))?;
+    Ok(File::from(file))
+}
+
+/// Makes the names in a directory durable.
+pub fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+/// The path without links, `.` and `..`.
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    std::fs::canonicalize(path)
 }
 
 fn open_at(directory: impl AsFd, path: &Path, follows_links: bool) -> io::Result<File> {

@@ -1,6 +1,6 @@
 //! Files by paths, with what the standard library knows of them. Compiled, and not run yet.
 
-use std::fs::{File, Metadata};
+use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::os::windows::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
@@ -114,6 +114,27 @@ pub fn is_without_reader(_: &io::Error) -> bool {
 /// True for a device: neither a file nor a directory nor a link.
 pub fn is_special(found: &Metadata) -> bool {
     !found.is_file() && !found.is_dir() && !found.is_symlink()
+}
+
+/// False: pipes have names of their own.
+pub fn is_pipe(_: &Metadata) -> bool {
+    false
+}
+
+/// Opens a file to append to it, and makes a missing one.
+pub fn append_to(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).open(path)
+}
+
+/// Without effect: the file system keeps the order of its names by itself, and syncs files alone.
+pub fn sync_directory(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// The path without links, `.` and `..`, and without the prefix `\\?\` where it can be left out:
+/// many programs do not know it.
+pub fn canonical(path: &Path) -> io::Result<PathBuf> {
+    dunce::canonicalize(path)
 }
 
 impl From<&Metadata> for FileStat {

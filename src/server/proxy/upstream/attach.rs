@@ -321,7 +321,7 @@ fn pause(failures: u32) -> Duration {
     longest.mul_f64((500 + share) as f64 / 1000.0)
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::super::NoOwner;
     use super::*;

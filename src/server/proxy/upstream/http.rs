@@ -9,7 +9,8 @@ use crate::jsonrpc::message::{self, Message, RequestId, RpcError};
 use crate::jsonrpc::requests;
 use crate::protocol;
 use crate::runtime::BearerToken;
-use crate::transport::write_all;
+use crate::transport::{local, write_all};
+use cograph_system::sockets::{self, LocalStream};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -24,8 +25,6 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
-use tokio::net::UnixStream;
-use tokio::net::unix::OwnedReadHalf;
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::sync::oneshot;
 
@@ -59,8 +58,7 @@ pub(super) fn connect(
     let authorization = token.map(|token| HeaderValue::from_str(&token.header())).transpose();
     let authorization =
         authorization.map_err(|_| NoWire::Refused("the token cannot be sent".to_owned()))?;
-    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
-    theirs.set_nonblocking(true)?;
+    let (ours, theirs) = sockets::pair()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let address = address.clone();
     let (done, ended) = sync_channel(1);
@@ -103,13 +101,13 @@ fn reach(address: &Uri, within: Duration) -> io::Result<()> {
 }
 
 async fn carry(
-    stream: std::os::unix::net::UnixStream,
+    stream: LocalStream,
     connector: HttpsConnector<HttpConnector>,
     address: Uri,
     authorization: Option<HeaderValue>,
     closes: oneshot::Receiver<()>,
 ) -> io::Result<()> {
-    let (read, write) = UnixStream::from_std(stream)?.into_split();
+    let (read, write) = local::split(stream)?;
     let (lines, mut said) = channel(WAITING);
     let (broken, mut breaks) = channel(1);
     let client =
@@ -127,7 +125,7 @@ async fn carry(
 }
 
 /// Sends every line as a POST request; the first response is awaited before others are sent.
-async fn send_all(peer: &Arc<Peer>, read: &OwnedReadHalf) {
+async fn send_all(peer: &Arc<Peer>, read: &local::ReadHalf) {
     let (mut splitter, mut buffer, mut is_first) =
         (Splitter::new(usize::MAX / 2), vec![0; 64 << 10], true);
     loop {

@@ -142,8 +142,8 @@ mod tests {
     use super::super::connection::Connection;
     use super::super::wire::wire_of;
     use super::*;
+    use cograph_system::sockets::pair;
     use std::io::{BufRead, BufReader, Write};
-    use std::os::unix::net::UnixStream;
     use std::sync::Arc;
 
     /// Reads a list from a peer that answers the n-th request with `answer`; returns the result and
@@ -219,7 +219,7 @@ mod tests {
         bounds: Bounds,
         page: impl Fn(usize) -> Option<Value> + Send + 'static,
     ) -> Listing {
-        let (ours, theirs) = UnixStream::pair().expect("a pair of sockets can be made");
+        let (ours, theirs) = pair().expect("a pair of sockets can be made");
         let answer = move || {
             let lines = BufReader::new(&theirs).lines().map_while(Result::ok);
             for (number, line) in lines.enumerate() {

@@ -3,9 +3,10 @@
 use super::wire::{NoWire, Wire, wire_of};
 use super::{Expected, Owner, http};
 use crate::runtime::BearerToken;
-use crate::transport::Stream;
+use crate::transport::{Stream, local};
 use cograph_config::process::{EndPatience, Started};
 use cograph_faults as faults;
+use cograph_system::owner;
 use hyper::Uri;
 use std::fmt;
 use std::io;
@@ -117,13 +118,9 @@ impl Target {
 fn connect_socket(path: &Path, within: Duration) -> Result<Wire, NoWire> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (stream, owner) = runtime.block_on(async {
-        let stream = tokio::time::timeout(within, tokio::net::UnixStream::connect(path))
-            .await
-            .map_err(io::Error::from)??;
-        let owner = stream.peer_cred()?.uid();
-        Ok::<_, io::Error>((stream.into_std()?, owner))
+        tokio::time::timeout(within, local::connect(path)).await.map_err(io::Error::from)?
     })?;
-    let own = rustix::process::geteuid().as_raw();
+    let own = owner::effective_user();
     if faults::peer_uid(owner) != own {
         return Err(NoWire::Refused(format!("it belongs to user {owner}, this is user {own}")));
     }

@@ -2,9 +2,9 @@
 
 use crate::transport::Stream;
 use cograph_config::process::ChildProcess;
+use cograph_system::sockets::LocalStream;
 use std::io;
 use std::net::Shutdown;
-use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 
 /// Open transport before the handshake.
@@ -33,7 +33,7 @@ impl From<io::Error> for NoWire {
 }
 
 /// Wire over a socket.
-pub(super) fn wire_of(stream: UnixStream) -> Result<Wire, NoWire> {
+pub(super) fn wire_of(stream: LocalStream) -> Result<Wire, NoWire> {
     let (input, output) = (stream.try_clone()?.into(), stream.try_clone()?.into());
     // `shutdown` fails if the socket is already shut down.
     let end = Box::new(move || drop(stream.shutdown(Shutdown::Both)));

@@ -5,14 +5,14 @@ use crate::jsonrpc::framing::{Piece, Splitter};
 use crate::jsonrpc::message::{self, Message};
 use crate::protocol;
 use crate::runtime::sessions::Sessions;
-use crate::transport::write_all;
+use crate::transport::{local, write_all};
+use cograph_system::sockets;
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
-use tokio::net::UnixStream;
 use tokio::sync::Notify;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
@@ -87,10 +87,9 @@ impl Delivery {
 impl Bridge {
     /// Begins a session.
     pub(super) fn begin(sessions: &Sessions) -> io::Result<Arc<Self>> {
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+        let (ours, theirs) = sockets::pair()?;
         sessions.begin_http(theirs)?;
-        ours.set_nonblocking(true)?;
-        let (read, write) = UnixStream::from_std(ours)?.into_split();
+        let (read, write) = local::split(ours)?;
         let (sender, mut sent) = channel(SENDING);
         let (posts, used) = (BTreeMap::new(), Instant::now());
         let routes = Mutex::new(Routes {
@@ -261,7 +260,7 @@ fn offer(frames: &Sender<(Vec<u8>, bool)>, line: Vec<u8>) {
 }
 
 /// Reads the output of a session to its end.
-async fn listen_to(read: &tokio::net::unix::OwnedReadHalf, bridge: &Weak<Bridge>) {
+async fn listen_to(read: &local::ReadHalf, bridge: &Weak<Bridge>) {
     // The length of own responses is bounded elsewhere.
     let mut splitter = Splitter::new(usize::MAX / 2);
     let mut buffer = vec![0; 64 << 10];

@@ -84,9 +84,9 @@ fn id(number: u64) -> RequestId {
 impl Stage {
     /// A session that has begun, and what it sends.
     fn start(limits: Limits) -> (Self, std::io::PipeReader) {
-        let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+        let (read_end, write_end) = std::io::pipe().expect("a pipe can be made");
         let output =
-            writer::start(write_end, limits.output_bytes).expect("a thread can be started");
+            writer::start(write_end.into(), limits.output_bytes).expect("a thread can be started");
         let (_, input) = tokio::sync::mpsc::channel(1);
         let (event_sender, events) = tokio::sync::mpsc::channel(1_000);
         let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
@@ -98,7 +98,7 @@ impl Stage {
             "jsonrpc": "2.0", "id": "hello", "method": "initialize",
             "params": {"protocolVersion": "2025-11-25"},
         }));
-        (stage, std::io::PipeReader::from(read_end))
+        (stage, read_end)
     }
 
     fn line(&mut self, message: &Value) {

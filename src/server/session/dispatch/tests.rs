@@ -56,10 +56,11 @@ const PIPE: usize = 1 << 20;
 #[test]
 fn requests_of_one_read_wait_for_room_in_the_output() {
     let limits = Limits { output_bytes: 64 << 10, ..Limits::default() };
-    let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+    let (read_end, write_end) = std::io::pipe().expect("a pipe can be made");
     let (input_sender, input) = tokio::sync::mpsc::channel(2);
     let (event_sender, events) = tokio::sync::mpsc::channel(64);
-    let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
+    let output =
+        writer::start(write_end.into(), limits.output_bytes).expect("a thread can be started");
     let waiting = output.waiting();
     let list = |id: usize| {
         Piece::Line(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#).into_bytes())
@@ -81,7 +82,7 @@ fn requests_of_one_read_wait_for_room_in_the_output() {
             .expect("a runtime can be built");
         runtime.block_on(dispatcher.run())
     });
-    let mut lines = BufReader::new(std::io::PipeReader::from(read_end)).lines();
+    let mut lines = BufReader::new(read_end).lines();
     let (mut answered, mut most, mut largest) = (0, 0, 0);
     while answered <= count {
         // A slow reader: at each read, the queue is within its limit plus one response.
@@ -105,13 +106,14 @@ fn run(limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
 /// The same, after these events.
 fn run_after(happened: Vec<Event>, limits: Limits, lines: &[String]) -> (Vec<Value>, Ending) {
     let (opener, gate): (Opener<()>, _) = sync_channel(0);
-    let (read_end, write_end) = rustix::pipe::pipe().expect("a pipe can be made");
+    let (read_end, write_end) = std::io::pipe().expect("a pipe can be made");
     let (input_sender, input) = tokio::sync::mpsc::channel(1 + lines.len());
     let (event_sender, events) = tokio::sync::mpsc::channel(64);
     for event in happened {
         event_sender.try_send(event).expect("there is room");
     }
-    let output = writer::start(write_end, limits.output_bytes).expect("a thread can be started");
+    let output =
+        writer::start(write_end.into(), limits.output_bytes).expect("a thread can be started");
     for line in lines {
         input_sender
             .try_send(Input::Pieces(vec![Piece::Line(line.clone().into_bytes())]))
@@ -128,7 +130,7 @@ fn run_after(happened: Vec<Event>, limits: Limits, lines: &[String]) -> (Vec<Val
         .expect("a runtime can be built");
     let ending = runtime.block_on(dispatcher.run());
     drop(opener);
-    let messages = BufReader::new(std::io::PipeReader::from(read_end))
+    let messages = BufReader::new(read_end)
         .lines()
         .map(|line| {
             serde_json::from_str(&line.expect("the pipe can be read")).expect("messages are JSON")

@@ -1,17 +1,18 @@
 //! Paths in arguments: absolute ones, and ones relative to another directory, as paths relative to
 //! the root. Agents and people have both; queries know the latter only.
 
+use cograph_system::files;
 use std::path::{Component, Path, PathBuf};
 
 /// Relative form of a text that begins with an absolute path below the root.
 pub(crate) fn below(root: &Path, text: &str) -> Option<String> {
     let absolute = text.trim().trim_matches('`');
-    if !absolute.starts_with('/') {
+    if !Path::new(absolute).is_absolute() {
         return None;
     }
     // A path may lead through links, also to the root; what does not exist is read as it is.
     let real = parts(absolute).find_map(|(path, rest)| {
-        let real = Path::new(path).canonicalize().ok()?;
+        let real = files::canonical(Path::new(path)).ok()?;
         Some(format!("{}{rest}", relative(root, &real)?))
     });
     real.or_else(|| relative(root, &without_dots(Path::new(absolute))?))
@@ -20,7 +21,7 @@ pub(crate) fn below(root: &Path, text: &str) -> Option<String> {
 /// Relative form of a text that begins with a path that exists relative to a directory below the
 /// root.
 pub fn from_directory(root: &Path, directory: &Path, text: &str) -> Option<String> {
-    if directory == root || text.starts_with('/') {
+    if directory == root || Path::new(text).is_absolute() {
         return None;
     }
     parts(text).find_map(|(path, rest)| {
@@ -34,7 +35,9 @@ pub fn from_directory(root: &Path, directory: &Path, text: &str) -> Option<Strin
 
 fn relative(root: &Path, path: &Path) -> Option<String> {
     let relative = path.strip_prefix(root).ok()?.to_str()?;
-    Some(if relative.is_empty() { ".".to_owned() } else { relative.to_owned() })
+    let relative = if relative.is_empty() { "." } else { relative };
+    // The index has one separator on every system.
+    Some(relative.replace(std::path::MAIN_SEPARATOR, "/"))
 }
 
 /// Ways to read a text as a path with a rest (`::name`, `:12`): the longest path first.
@@ -65,6 +68,7 @@ fn without_dots(path: &Path) -> Option<PathBuf> {
 mod tests {
     use super::*;
 
+    #[cfg(unix)]
     #[test]
     fn absolute_paths_below_the_root_are_relative_ones() {
         let root = Path::new("/no/such/root");
@@ -84,6 +88,7 @@ mod tests {
         }
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_link_to_the_root_leads_to_it() {
         let place = tempfile::TempDir::new().expect("a temporary directory");

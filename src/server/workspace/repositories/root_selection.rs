@@ -6,6 +6,7 @@ use cograph_config::{Config, Repository};
 use cograph_faults::{Fault, planted};
 use cograph_index as index;
 use cograph_store::Identity;
+use cograph_system::files;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +38,7 @@ impl Reach {
         let is_own = self
             .root
             .as_ref()
-            .and_then(|own| own.canonicalize().ok())
+            .and_then(|own| files::canonical(own).ok())
             .is_some_and(|own| own == root);
         is_own || self.within.as_ref().is_some_and(|within| within.iter().any(|top| top == root))
     }
@@ -287,6 +288,7 @@ mod tests {
         assert_eq!((root(&chosen), chosen.asks_client()), (two, false));
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_session_that_is_about_some_directories_is_about_no_others_however_they_are_named() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");

@@ -3,12 +3,12 @@
 use super::super::NoOwner;
 use super::super::wire::wire_of;
 use super::*;
+use cograph_system::sockets::{LocalStream, pair};
 use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 
 /// A connection, and the peer's end of it.
-fn connected() -> (Arc<Connection>, UnixStream) {
-    let (ours, theirs) = UnixStream::pair().expect("a pair of sockets can be made");
+fn connected() -> (Arc<Connection>, LocalStream) {
+    let (ours, theirs) = pair().expect("a pair of sockets can be made");
     theirs.set_write_timeout(Some(Duration::from_secs(60))).expect("it is a socket");
     (
         Connection::start(wire_of(ours).expect("it is open"), Arc::new(NoOwner))
@@ -140,7 +140,7 @@ impl Owner for Listener {
 
 #[test]
 fn a_refusal_before_the_handshake_ends_the_handshake() {
-    let (ours, mut theirs) = UnixStream::pair().expect("a pair of sockets can be made");
+    let (ours, mut theirs) = pair().expect("a pair of sockets can be made");
     let (sender, changes) = std::sync::mpsc::sync_channel(100);
     let connection =
         Connection::start(wire_of(ours).expect("it is open"), Arc::new(Listener(sender)))
