@@ -119,7 +119,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
             (
                 "cograph hook post-tool-use --client codex",
-                "after a search; its JSON comes on stdin",
+                "after a search or an edit; its JSON comes on stdin",
             ),
         ],
     ),
