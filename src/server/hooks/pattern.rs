@@ -18,12 +18,12 @@ const OPEN: char = '\0';
 const BOUNDARY: char = '\u{1}';
 
 /// Words in front of a name in declarations and statements.
-const KEYWORDS: &str = "abstract async await catch char class const def default define double enum \
-                        except export extends final fn from fun func function impl implements \
-                        import instanceof int interface let long macro module namespace new \
-                        override private protected protocol pub public raise record return short \
-                        signed static struct sub throw throws trait type typedef typeof union \
-                        unsigned use val var";
+const KEYWORDS: &str = "abstract async await bool catch char class const def default define double \
+                        enum except export extends final float fn from fun func function impl \
+                        implements import instanceof int interface let long macro module \
+                        namespace new override private protected protocol pub public raise record \
+                        return short signed static struct sub throw throws trait type typedef \
+                        typeof union unsigned use val var void";
 
 /// Words that say nothing of code unless something marks them as a name.
 const COMMON: &str = "bool boolean bug char critical debug error errors exception fail failed \
