@@ -184,6 +184,28 @@ fn an_edit_that_breaks_nothing_for_certain_is_silence() {
 }
 
 #[test]
+fn what_another_base_may_have_is_not_gone() {
+    let project = Project::new();
+    project.write(
+        "mixin.py",
+        "class Mixin:\n    def start(self):\n        self.begin()\n\n    def begin(self):\n\
+         \x20       pass\n",
+    );
+    project.write(
+        "case.py",
+        "from elsewhere import Case\nfrom mixin import Mixin\n\n\nclass Own(Mixin, Case):\n\
+         \x20   def start(self):\n        super().start()\n        self.begin()\n",
+    );
+    project.index();
+    assert_eq!(project.edited("mixin.py", "def start(self)", "def started(self)"), "");
+    let text = project.edited("mixin.py", "def begin(self)", "def begun(self)");
+    assert!(
+        text.contains("1 use left of `Mixin.begin`, which is `begun` now: mixin.py:3"),
+        "{text}"
+    );
+}
+
+#[test]
 fn what_is_not_indexed_is_silence() {
     let project = Project::new();
     let (path, text) = FILES[0];

@@ -17,7 +17,7 @@ use cograph_model::cancel::CancelToken;
 use cograph_model::change::{CallShapes, ChangeKind, ChangedSymbol, Edit, SymbolSide};
 use cograph_model::facts::flags;
 use cograph_model::{Position, RelationKind, RepoPath, SiteKind, Step, Verdict};
-use cograph_store::{FileRow, SiteRow, Snapshot, SymbolRow};
+use cograph_store::{FileRow, SiteRow, Snapshot, SymbolKey, SymbolRow};
 
 /// Changed symbol with the uses that it breaks.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -194,12 +194,17 @@ impl Edited<'_, '_> {
             None if self.is_indexed && !is_member => self.left(&old.name)?,
             _ => return Ok(Vec::new()),
         };
+        let home = own.as_ref().and_then(|own| own.container);
+        let is_mixed = home.map_or(Ok(false), |home| self.is_mixed_below(home))?;
         let mut found = Vec::new();
         for site in sites.into_iter().take(MAX_SITES) {
             self.lookup.check()?;
             let is_proven = site.verdict == Verdict::Resolved
                 || own.is_none() && certainty(&site) == Certainty::Textual;
-            if !is_proven {
+            // What is reached through a type below may be found in another base of that.
+            let is_inherited = site.step == Step::SuperMember
+                || is_mixed && !home.map_or(Ok(false), |home| self.is_within(&site, home))?;
+            if !is_proven || is_inherited {
                 continue;
             }
             if site.file == self.file.key {
@@ -244,14 +249,39 @@ impl Edited<'_, '_> {
                 return Ok(false);
             }
             for relation in self.lookup.relations_from(key)?.iter() {
-                let is_base =
-                    matches!(relation.kind, RelationKind::Inherits | RelationKind::Implements);
-                if is_base && known.insert(relation.to) {
+                if is_base(relation.kind) && known.insert(relation.to) {
                     next.push(relation.to);
                 }
             }
         }
         Ok(true)
+    }
+
+    /// True if a type below one has further bases, or unknown ones.
+    fn is_mixed_below(&self, home: SymbolKey) -> Result<bool, QueryError> {
+        let (mut next, mut known) = (vec![home], FxHashSet::from_iter([home]));
+        while let Some(key) = next.pop().filter(|_| known.len() < MAX_TYPES) {
+            for relation in self.lookup.relations_to(key)?.iter().filter(|one| is_base(one.kind)) {
+                if !known.insert(relation.from) {
+                    continue;
+                }
+                let bases = self.lookup.relations_from(relation.from)?;
+                let below = self.lookup.symbol(relation.from)?;
+                if bases.iter().filter(|one| is_base(one.kind)).count() > 1
+                    || self.has_unknown_base(&below)?
+                {
+                    return Ok(true);
+                }
+                next.push(relation.from);
+            }
+        }
+        Ok(false)
+    }
+
+    /// True if a use is in the code of a type.
+    fn is_within(&self, site: &SiteRow, home: SymbolKey) -> Result<bool, QueryError> {
+        let around = self.lookup.containers(site.enclosing)?;
+        Ok(around.iter().any(|row| row.key == home))
     }
 
     /// True if a base of a type is not in the repository, and not one of the language.
@@ -289,4 +319,8 @@ impl Edited<'_, '_> {
         grammar::by_name(self.lookup.language(self.file.language))
             .is_some_and(|language| language.manifest.modules.shared_folder)
     }
+}
+
+fn is_base(kind: RelationKind) -> bool {
+    matches!(kind, RelationKind::Inherits | RelationKind::Implements)
 }

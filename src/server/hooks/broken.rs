@@ -13,9 +13,11 @@ use cograph_model::facts::flags;
 use cograph_query::impact::{Unfit, unfit};
 use cograph_source::{self as source, ReadFile, Root};
 use cograph_store::{FileRow, Snapshot, StoreError, SymbolKey};
+use std::cell::Cell;
 
-/// Maximum size of an edited file.
-const MAX_TEXT: usize = 384 << 10;
+/// Maximum size of an edited file: both of its texts are parsed in parallel in a sixtieth of a
+/// second.
+const MAX_TEXT: usize = 128 << 10;
 
 /// What the edits of one call break.
 #[derive(Default)]
@@ -82,7 +84,7 @@ fn of_file(
         path: &path,
         known: Default::default(),
         beside: Default::default(),
-        read: Default::default(),
+        read: Cell::new(after.len() as u64),
         is_cut: Default::default(),
     };
     let found = unfit(&snapshot, &edit, is_indexed, &disk, cancel).ok()?;

@@ -14,7 +14,8 @@ use std::collections::BTreeMap;
 /// Maximum number of files of a folder that are compared with the index.
 const MAX_BESIDE: usize = 500;
 
-/// Maximum size of the files together whose calls are read: a hundredth of a second.
+/// Maximum size of the edited file and of those together whose calls are read: a fiftieth of a
+/// second.
 const MAX_READ: u64 = 192 << 10;
 
 /// Disk of a repository around an edited file.
@@ -28,7 +29,7 @@ pub(super) struct Disk<'d> {
     pub(super) known: RefCell<BTreeMap<RepoPath, bool>>,
     /// Texts of files that the index does not have, of the folder of the edited file.
     pub(super) beside: RefCell<Option<Vec<Vec<u8>>>>,
-    /// Size of the files that were read.
+    /// Size of the files that were read, the edited one among them.
     pub(super) read: Cell<u64>,
     /// True if a file was not read, because all together would be too large.
     pub(super) is_cut: Cell<bool>,
