@@ -230,6 +230,15 @@ fn what_is_not_indexed_is_silence() {
 }
 
 #[test]
+fn a_directory_that_is_no_repository_of_git_is_that_of_the_client() {
+    let project = project();
+    std::fs::remove_dir_all(project.root().join(".git")).expect("removed");
+    project.index();
+    let text = project.edited("lib/text.py", "def parse(a, b):", "def parse(a, b, c):");
+    assert!(text.contains("3 call sites no longer fit"), "{text}");
+}
+
+#[test]
 fn only_what_the_edit_breaks_is_told() {
     let project = project();
     let text = project.edited("lib/text.py", "def parse(a, b):", "def parse(a, b, c):");

@@ -57,11 +57,16 @@ fn of_file(
         (None, false) => return None,
     };
     let place = source::canonical_place(&place)?;
-    let repository = config.repository_around(place.parent()?).ok()?;
-    let path = source::repo_path(&repository.root, &place)?;
-    let snapshot = opened(&repository, cancel)?;
-    let row = snapshot.file_at(path.as_str()).ok()??;
-    let root = Root::new(&repository.root);
+    // Without a mark of its own the repository of a file is that of the client.
+    let own = config.repository_around(place.parent()?).ok();
+    let around = call.directory.as_ref().and_then(|path| config.repository_around(path).ok());
+    let (snapshot, path, row) = [own, around].into_iter().flatten().find_map(|repository| {
+        let path = source::repo_path(&repository.root, &place)?;
+        let snapshot = opened(&repository, cancel)?;
+        let row = snapshot.file_at(path.as_str()).ok()??;
+        Some((snapshot, path, row))
+    })?;
+    let root = Root::new(&snapshot.meta().root);
     let ReadFile { stamp, text } = source::read(&root, &path, &config.limits);
     let disk = text.ok().map(|text| text.bytes);
     let Sides { before, after } = file.sides(disk.as_deref())?;
