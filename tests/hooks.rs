@@ -1,6 +1,8 @@
 //! Hooks of agents on the program itself: what they add to a search, and that they are silent, end
 //! in time and build nothing whatever they are given.
 
+mod edits;
+
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;

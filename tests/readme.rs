@@ -171,6 +171,7 @@ fn commands_that_are_named_exist() {
     let help = String::from_utf8(help.stdout).expect("help is text");
     let commands: BTreeSet<&str> = help
         .lines()
+        .take_while(|line| *line != "Examples:")
         .filter_map(|line| {
             line.strip_prefix("  ").filter(|rest| !rest.starts_with(' '))?.split_whitespace().next()
         })
@@ -196,6 +197,49 @@ fn commands_that_are_named_exist() {
     let missing: Vec<&&str> =
         commands.iter().filter(|word| is_command(word) && !named.contains(**word)).collect();
     assert!(missing.is_empty(), "no document names {missing:?}");
+}
+
+/// The lines of a picture of a terminal: its texts from top to bottom, each line from left to
+/// right.
+fn lines_of_picture(svg: &str) -> Vec<String> {
+    let mut lines: Vec<(String, String)> = Vec::new();
+    for element in svg.split("<text ").skip(1) {
+        let (attributes, rest) = element.split_once('>').expect("an element has an end");
+        let y = attributes.split("y=\"").nth(1).and_then(|rest| rest.split('"').next());
+        let (Some(y), Some((text, _))) = (y, rest.split_once("</text>")) else { continue };
+        let text = text.replace("&#160;", " ").replace("&#x27;", "'").replace("&gt;", ">");
+        match lines.last_mut().filter(|(known, _)| known == y) {
+            Some((_, line)) => *line += &text,
+            None => lines.push((y.to_owned(), text)),
+        }
+    }
+    lines.into_iter().map(|(_, line)| line.trim_end().to_owned()).collect()
+}
+
+#[test]
+fn commands_in_the_picture_exist_and_it_loads_nothing() {
+    let svg = text("docs/session.svg");
+    assert!(text("README.md").contains("](docs/session.svg)"));
+    for outside in ["@font-face", "@import", "<script", "href=\"http", "url(\"http"] {
+        assert!(!svg.contains(outside), "{outside}");
+    }
+    let lines = lines_of_picture(&svg);
+    let own =
+        lines.iter().filter_map(|line| line.strip_prefix('$')?.trim().strip_prefix("cograph "));
+    let mut seen = 0;
+    for words in own {
+        let mut words = words.split(' ');
+        let command = words.next().unwrap_or_default();
+        let help = Command::new(env!("CARGO_BIN_EXE_cograph")).args([command, "--help"]).output();
+        let help = help.expect("the program starts");
+        assert!(help.status.success(), "cograph {command}");
+        let help = String::from_utf8_lossy(&help.stdout).into_owned();
+        for option in words.filter(|word| word.starts_with("--")) {
+            assert!(help.contains(option), "cograph {command} {option}");
+        }
+        seen += 1;
+    }
+    assert!(seen >= 2, "{lines:?}");
 }
 
 #[test]

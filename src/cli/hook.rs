@@ -18,7 +18,8 @@ const TIMEOUT: Duration = Duration::from_millis(400);
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
 pub(super) struct HookArguments {
-    /// The event: session-start, subagent-start or post-tool-use. Any other has no answer
+    /// The event: session-start, subagent-start, or post-tool-use (a search or an edit). Any other
+    /// has no answer
     event: Option<String>,
     /// The client, for the shape of the answer: claude-code, codex, gemini, cursor or copilot
     #[arg(long, default_value = "claude-code", num_args = 0..=1)]

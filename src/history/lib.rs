@@ -1,10 +1,12 @@
 //! Changes of a repository and its history, read through the `git` program (`git`, `log`), from a
-//! patch (`patch`), and as symbols of both sides (`symbols`).
+//! patch (`patch`), and as symbols of both sides (`symbols`). Edits of one file, from its texts
+//! (`edited`).
 //!
 //! The new side of a change is the tree, or blobs of a revision that is not checked out. Without
 //! git there are patches and symbols, and no history.
 
 mod blobs;
+mod edited;
 mod git;
 mod log;
 mod patch;
@@ -23,6 +25,7 @@ use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, UNREAD_BINARY};
 use cograph_model::words::{Term, terms_of};
+pub use edited::{Before, edited};
 use git::Git;
 pub use git::{GitError, TIMEOUT};
 pub use log::{History, MAX_COMMITS};

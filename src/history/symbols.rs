@@ -39,7 +39,7 @@ pub(super) struct SideSymbol {
 /// Why the symbols of a text are not known.
 pub(super) type Unread = &'static str;
 
-fn facts_of(path: &RepoPath, text: &[u8]) -> Result<(FileFacts, Vec<Body>), Unread> {
+pub(super) fn facts_of(path: &RepoPath, text: &[u8]) -> Result<(FileFacts, Vec<Body>), Unread> {
     if memchr::memchr(0, text).is_some() {
         return Err(UNREAD_BINARY);
     }
@@ -57,14 +57,24 @@ impl FileSide {
     /// Extracts the symbols of a text. Needs a thread with the stack that extraction needs.
     pub(super) fn of(path: &RepoPath, text: &[u8]) -> Result<Self, Unread> {
         let (facts, bodies) = facts_of(path, text)?;
-        let mut executed = executed(&facts, &bodies);
+        Ok(Self::of_facts(path, text, &facts, &bodies))
+    }
+
+    /// The symbols of a text that was extracted.
+    pub(super) fn of_facts(
+        path: &RepoPath,
+        text: &[u8],
+        facts: &FileFacts,
+        bodies: &[Body],
+    ) -> Self {
+        let mut executed = executed(facts, bodies);
         let whole = (String::new(), extract::fingerprint(text));
         let mut symbols = Vec::new();
         for (position, symbol) in facts.symbols.iter().enumerate() {
             if symbol.flags & flags::LOCAL != 0 && symbol.kind != SymbolKind::Test {
                 continue;
             }
-            let name = name_of(&facts, LocalSymbol::at(position));
+            let name = name_of(facts, LocalSymbol::at(position));
             if name.is_empty() {
                 continue;
             }
@@ -74,7 +84,7 @@ impl FileSide {
             let (parameters, types): (Vec<String>, Vec<String>) =
                 (facts.bindings[symbol.params.range()].iter())
                     .filter_map(|binding| Some((binding.name.get()?, binding.ty)))
-                    .map(|(name, ty)| (facts.names[name].to_string(), name_of_type(&facts, ty)))
+                    .map(|(name, ty)| (facts.names[name].to_string(), name_of_type(facts, ty)))
                     .unzip();
             // Receivers are among the parameters where the language writes them there.
             let written = parameters.len().saturating_sub(usize::from(symbol.arity.1).min(999));
@@ -82,7 +92,7 @@ impl FileSide {
             let side = SymbolSide {
                 path: path.clone(),
                 name: name.to_owned(),
-                container: container_of(&facts, LocalSymbol::at(position)),
+                container: container_of(facts, LocalSymbol::at(position)),
                 kind: symbol.kind,
                 visibility: symbol.visibility,
                 is_exported: symbol.flags & flags::EXPORTED != 0,
@@ -106,7 +116,16 @@ impl FileSide {
         let mut start = 0;
         let ends = memchr::memchr_iter(b'\n', text).chain([text.len()]);
         let lines = ends.map(|end| std::mem::replace(&mut start, end + 1)..end).collect();
-        Ok(Self { symbols, lines })
+        Self { symbols, lines }
+    }
+
+    /// Symbols whose texts are not known.
+    pub(super) fn without_text(sides: Vec<SymbolSide>) -> Self {
+        let symbols = sides.into_iter().map(|side| {
+            let home = side.path.clone();
+            SideSymbol { side, home, terms: FxHashSet::default() }
+        });
+        Self { symbols: symbols.collect(), lines: Vec::new() }
     }
 
     /// Positions of the innermost symbols around lines, and the first line outside of all, with
@@ -315,6 +334,11 @@ fn likeness(old: &SideSymbol, new: &SideSymbol) -> Option<(usize, bool)> {
 /// Calls of a text with their arguments.
 pub(super) fn calls(path: &RepoPath, text: &[u8]) -> Result<CallShapes, Unread> {
     let (facts, _) = facts_of(path, text)?;
+    Ok(calls_of(&facts, text))
+}
+
+/// Calls of a text that was extracted.
+pub(super) fn calls_of(facts: &FileFacts, text: &[u8]) -> CallShapes {
     let mut shapes = CallShapes::new();
     for site in facts.sites.list().iter() {
         if !matches!(site.kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate) {
@@ -323,7 +347,7 @@ pub(super) fn calls(path: &RepoPath, text: &[u8]) -> Result<CallShapes, Unread> 
         let mut shape = CallShape { is_open: site.spread || site.in_macro, ..CallShape::default() };
         let mut named = Vec::new();
         for &argument in &facts.lists[site.args.range()] {
-            let ty = name_of_value(&facts, text, argument);
+            let ty = name_of_value(facts, text, argument);
             match argument.get().map(|at| facts.exprs[at]) {
                 Some(Expr::Argument(_, name)) => {
                     match name.get().map_or("", |name| &*facts.names[name]) {
@@ -351,7 +375,7 @@ pub(super) fn calls(path: &RepoPath, text: &[u8]) -> Result<CallShapes, Unread> 
         }
         shapes.insert(site.at, shape);
     }
-    Ok(shapes)
+    shapes
 }
 
 /// Number of arguments in parentheses at the beginning of a text; none if it does not begin with

@@ -146,6 +146,84 @@ impl SymbolSide {
     }
 }
 
+/// Edit of one file, with the symbols that uses elsewhere may no longer fit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Edit {
+    /// File.
+    pub path: RepoPath,
+    /// Symbols that are gone, have another name or place, or another header.
+    pub symbols: Vec<ChangedSymbol>,
+    /// For each qualified name, the number of symbols before and after.
+    pub counts: BTreeMap<String, (u32, u32)>,
+    /// Names that the file imports after the edit.
+    pub imported: Vec<String>,
+    /// True if it imports names at its top level without listing them.
+    pub has_wildcard: bool,
+    /// Calls after the edit.
+    pub calls: CallShapes,
+    /// Text after the edit.
+    pub text: Vec<u8>,
+    /// Lines that are the same on both sides; none if the text before is not known.
+    pub same: Option<SameLines>,
+}
+
+/// Lines at the beginning and at the end of a file that an edit did not change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SameLines {
+    /// Number of lines at the beginning.
+    pub first: u32,
+    /// Number of lines at the end.
+    pub last: u32,
+    /// Numbers of lines before and after.
+    pub all: (u32, u32),
+}
+
+impl SameLines {
+    /// Line after the edit of a line before it; none for one that was changed or removed.
+    pub fn moved(&self, line: u32) -> Option<u32> {
+        let (before, after) = self.all;
+        if line <= self.first {
+            Some(line)
+        } else if line > before.saturating_sub(self.last) {
+            (line + after).checked_sub(before)
+        } else {
+            None
+        }
+    }
+}
+
+impl Edit {
+    /// True if the lines that the edit changed have the name as a word. Without the text before,
+    /// all lines may be changed.
+    pub fn mentions(&self, name: &str) -> bool {
+        let lines: Vec<&[u8]> = self.text.split_inclusive(|&byte| byte == b'\n').collect();
+        let (first, last) = self.same.map_or((0, 0), |same| (same.first, same.last));
+        let end = lines.len().saturating_sub(last as usize);
+        let changed = lines.get(first as usize..end).unwrap_or_default();
+        changed.iter().any(|line| has_word(line, name))
+    }
+
+    /// True if the text after the edit has the name at a position.
+    pub fn has_at(&self, at: Position, name: &str) -> bool {
+        let mut lines = self.text.split(|&byte| byte == b'\n');
+        let line = (at.line as usize).checked_sub(1).and_then(|line| lines.nth(line));
+        let rest = line.and_then(|line| line.get(at.column as usize..));
+        rest.is_some_and(|rest| rest.starts_with(name.as_bytes()))
+    }
+}
+
+/// True if a text has a name that is no part of a longer one.
+pub fn has_word(text: &[u8], name: &str) -> bool {
+    let is_part = |byte: Option<&u8>| {
+        byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80)
+    };
+    !name.is_empty()
+        && text.windows(name.len()).enumerate().any(|(at, found)| {
+            let before = at.checked_sub(1).and_then(|before| text.get(before));
+            found == name.as_bytes() && !is_part(before) && !is_part(text.get(at + name.len()))
+        })
+}
+
 /// Arguments of a call as written.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CallShape {
@@ -188,4 +266,25 @@ pub struct FileHistory {
     pub authors: u32,
     /// The authors with most commits, and how many.
     pub owners: Vec<(String, u32)>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_around_an_edit_keep_their_text_and_move() {
+        let same = SameLines { first: 2, last: 3, all: (7, 9) };
+        let moved: Vec<Option<u32>> = (1..=7).map(|line| same.moved(line)).collect();
+        assert_eq!(moved, [Some(1), Some(2), None, None, Some(7), Some(8), Some(9)]);
+    }
+
+    #[test]
+    fn a_word_is_no_part_of_a_longer_one() {
+        for (text, expected) in
+            [("a parse(b)", true), ("parse", true), ("parse_all sparse", false), ("", false)]
+        {
+            assert_eq!(has_word(text.as_bytes(), "parse"), expected, "{text}");
+        }
+    }
 }

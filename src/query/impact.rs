@@ -5,6 +5,7 @@ mod case_names;
 mod cases;
 mod dependents;
 pub mod diff;
+mod edited;
 mod hidden;
 mod misfit;
 mod missing;
@@ -32,6 +33,7 @@ use cograph_model::change::{
 };
 use cograph_store::Snapshot;
 pub use dependents::{MAX_DISTANCE, MAX_SYMBOLS, Way};
+pub use edited::{OnDisk, Unfit, unfit};
 pub use rank::{Evidence, TestClass};
 pub use runners::TestCommand;
 use seeds::Seeds;

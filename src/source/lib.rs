@@ -129,3 +129,8 @@ pub fn on_disk(root: &Path, path: &RepoPath) -> PathBuf {
 pub fn repo_path(root: &Path, file: &Path) -> Option<RepoPath> {
     names::from_os(file.strip_prefix(root).ok()?)
 }
+
+/// Path of a file on disk without links in its directory, which must exist.
+pub fn canonical_place(file: &Path) -> Option<PathBuf> {
+    Some(std::fs::canonicalize(file.parent()?).ok()?.join(file.file_name()?))
+}

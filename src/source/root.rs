@@ -84,6 +84,26 @@ impl Root {
         self.open_with_metadata(path).ok().map(|(_, stamp)| stamp)
     }
 
+    /// Files and links of one directory, without those below it: at most this number.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "source is the one reader of repository files; what is listed is opened by path"
+    )]
+    pub fn files_in(&self, directory: &str, at_most: usize) -> Vec<RepoPath> {
+        let place = match directory {
+            "" => self.path.clone(),
+            directory => match RepoPath::new(directory) {
+                Some(directory) => self.path.join(names::to_os(&directory)),
+                None => return Vec::new(),
+            },
+        };
+        let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+        let files = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_dir()));
+        let paths =
+            files.filter_map(|file| names::from_os(file.path().strip_prefix(&self.path).ok()?));
+        paths.take(at_most).collect()
+    }
+
     pub(super) fn open_with_metadata(
         &self,
         path: &RepoPath,

@@ -55,7 +55,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("faults", &[&["gates"]]),
-    ("history", &[&["blobs", "git", "patch", "types"], &["log", "symbols", "tree"]]),
+    ("history", &[&["blobs", "git", "patch", "types"], &["log", "symbols", "tree"], &["edited"]]),
     (
         "grammar",
         &[

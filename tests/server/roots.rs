@@ -5,13 +5,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use super::client::{Client, PROMPT, SMALL, initialize, place};
 
 /// A server that was started in the repository of a place without having been told so, and its
 /// first messages.
 fn start(capabilities: &Value) -> Client {
-    let place = place(SMALL);
+    start_in(place(SMALL), capabilities)
+}
+
+fn start_in(place: TempDir, capabilities: &Value) -> Client {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
     command
         .arg("mcp")
@@ -184,4 +188,30 @@ fn a_server_that_is_started_in_a_home_directory_asks_for_a_root_and_obeys_one() 
         );
     }
     assert!(knows(&mut client(Some(".")), "helper"));
+}
+
+#[test]
+fn a_directory_of_repositories_says_so_once_and_how_to_ask_one() {
+    let place = place(&[
+        ("api/.git/HEAD", "ref: refs/heads/main\n"),
+        ("api/a.py", "def in_api():\n    pass\n"),
+        ("web/.git/HEAD", "ref: refs/heads/main\n"),
+        ("web/b.py", "def in_web():\n    pass\n"),
+    ]);
+    let top = place.path().join("repository").canonicalize().expect("it is there");
+    let mut client = start_in(place, &json!({}));
+    ready(&mut client);
+    let about = json!({"query": "in_api", "mode": "name"});
+    let first = client.ask("search", about.clone());
+    let told = format!(
+        "{} is no repository and holds 2, read as one: api, web; `root`: \"{}\" asks one alone, ",
+        top.display(),
+        top.join("api").display()
+    );
+    assert!(first.contains(&told), "{first}\nwithout {told}");
+    let second = client.ask("search", about);
+    assert!(!second.contains("is no repository"), "once: {second}");
+    let alone = json!({"query": "in_web", "mode": "name", "root": top.join("api")});
+    let alone = client.ask("search", alone);
+    assert!(!alone.contains("function in_web") && !alone.contains("is no repository"), "{alone}");
 }

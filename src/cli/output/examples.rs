@@ -119,7 +119,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ),
             (
                 "cograph hook post-tool-use --client codex",
-                "after a search; its JSON comes on stdin",
+                "after a search or an edit; its JSON comes on stdin",
             ),
         ],
     ),
@@ -140,14 +140,39 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// Adds the examples to the help of all commands.
+/// Commands whose first example the help of the program shows.
+const FIRST: [&str; 4] = ["cograph explore", "cograph trace", "cograph impact", "cograph install"];
+
+/// First examples of the commands that are wanted.
+fn first_of(is_wanted: impl Fn(&str) -> bool) -> Vec<(&'static str, &'static str)> {
+    let wanted = EXAMPLES.iter().filter(|(path, _)| is_wanted(path));
+    wanted.filter_map(|(_, examples)| examples.first().copied()).collect()
+}
+
+fn rendered(examples: &[(&str, &str)]) -> String {
+    let width = examples.iter().map(|(line, _)| line.len()).max().unwrap_or_default();
+    let mut text = "Examples:".to_owned();
+    for (line, purpose) in examples {
+        text += &format!("\n  {line:width$}  {purpose}");
+    }
+    text
+}
+
+/// Adds the examples to the help of all commands, and of those that only have commands below them.
 pub(crate) fn add(mut program: Command) -> Command {
+    program = program.after_help(rendered(&first_of(|path| FIRST.contains(&path))));
+    let parents: Vec<String> = program
+        .get_subcommands()
+        .filter(|command| command.has_subcommands())
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    for name in parents {
+        let below = format!("cograph {name} ");
+        let text = rendered(&first_of(|path| path.starts_with(&below)));
+        program = program.mut_subcommand(name, |command| command.after_help(text));
+    }
     for (path, examples) in EXAMPLES {
-        let width = examples.iter().map(|(line, _)| line.len()).max().unwrap_or_default();
-        let mut text = "Examples:".to_owned();
-        for (line, purpose) in *examples {
-            text += &format!("\n  {line:width$}  {purpose}");
-        }
+        let text = rendered(examples);
         let path = path.trim_start_matches("cograph ");
         program = match path.split_once(' ') {
             Some((parent, name)) => program.mut_subcommand(parent, |parent| {
@@ -182,6 +207,24 @@ mod tests {
         let named: Vec<&str> = EXAMPLES.iter().map(|(path, _)| *path).collect();
         found.retain(|path| !named.contains(&format!("cograph {path}").as_str()));
         assert_eq!(found, Vec::<String>::new());
+    }
+
+    #[test]
+    fn every_help_has_examples() {
+        fn check(command: &mut Command, path: &str) {
+            let help = command.render_help().to_string();
+            assert!(help.contains("\nExamples:\n  cograph "), "{path} --help: {help}");
+            let below: Vec<String> = command
+                .get_subcommands()
+                .filter(|below| !below.is_hide_set() && below.get_name() != "help")
+                .map(|below| below.get_name().to_owned())
+                .collect();
+            for name in below {
+                let path = format!("{path} {name}");
+                check(command.find_subcommand_mut(&name).expect("it was listed"), &path);
+            }
+        }
+        check(&mut crate::command(), "cograph");
     }
 
     #[test]

@@ -100,7 +100,7 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
     }
 
     /// Calls whose arguments fitted before and do not fit now.
-    fn arguments(
+    pub(super) fn arguments(
         &mut self,
         old: &SymbolSide,
         new: &SymbolSide,

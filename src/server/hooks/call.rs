@@ -93,7 +93,7 @@ pub(super) struct HookCall {
     /// Its arguments.
     pub(super) input: Value,
     /// Its result.
-    output: Value,
+    pub(super) output: Value,
 }
 
 impl HookCall {
@@ -108,7 +108,7 @@ impl HookCall {
         let text = |value: Value| value.as_str().map(str::to_owned);
         let roots = take(&["workspace_roots"]);
         let directory = text(take(&["cwd"])).or_else(|| text(roots.get(0)?.clone()));
-        Some(Self {
+        let mut call = Self {
             named: text(take(&["hook_event_name", "hookEventName"])),
             directory: directory.map(PathBuf::from).filter(|path| path.is_absolute()),
             tool: text(take(&["tool_name", "toolName"])).unwrap_or_default(),
@@ -120,7 +120,12 @@ impl HookCall {
                 "tool_result",
                 "error",
             ])),
-        })
+        };
+        // An event of its own for edits has their arguments next to its name.
+        if call.input.is_null() {
+            call.input = value;
+        }
+        Some(call)
     }
 
     /// Name of the event for the reply.

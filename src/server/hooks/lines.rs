@@ -1,5 +1,6 @@
-//! Text of hooks: a line per name, and one line about the index.
+//! Text of hooks: a line per name or broken symbol, and one line about the index.
 
+use super::broken::Broken;
 use crate::answers::render::plural;
 use crate::base::escape::SafeLine;
 use crate::workspace::repositories::rough;
@@ -7,6 +8,8 @@ use cograph_config::Limits;
 use cograph_index::{Verified, compare_some};
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
+use cograph_model::change::ChangeKind;
+use cograph_query::impact::{Break, BreakKind, Unfit};
 use cograph_query::{Glance, GlanceUses};
 use cograph_source::Sweep;
 use cograph_store::Snapshot;
@@ -15,6 +18,13 @@ use std::time::SystemTime;
 
 /// Maximum length of a name and of a path, in bytes.
 const MAX_TEXT: usize = 160;
+
+/// Maximum length of a header, in bytes.
+const MAX_HEADER: usize = 100;
+
+/// Maximum number of symbols with a line of their own, and of places on it.
+const MAX_BROKEN: usize = 3;
+const MAX_PLACES: usize = 5;
 
 /// Maximum number of files that are read because their stamps differ from those of the index.
 const MAX_COMPARED: usize = 20;
@@ -56,6 +66,63 @@ pub(super) fn of_names(
         });
     }
     Some(lines.join("\n"))
+}
+
+/// A line for each symbol whose uses no longer fit; none without any.
+pub(super) fn of_broken(broken: &Broken) -> Option<String> {
+    let shown = broken.symbols.iter().take(MAX_BROKEN);
+    let mut lines: Vec<String> = shown.map(|unfit| of_unfit(unfit, broken.is_cut)).collect();
+    lines.first_mut()?.insert_str(0, "cograph: ");
+    let mut rest = "`cograph impact` for all".to_owned();
+    if let Some(more @ 1..) = broken.symbols.len().checked_sub(MAX_BROKEN) {
+        rest = format!("{} more with such uses; {rest}", plural(more as u64, "symbol"));
+    }
+    if broken.changed > 0 {
+        let files = plural(broken.changed as u64, "file");
+        rest += &format!("; not compared: {files} that changed since the index was made");
+    }
+    lines.push(rest);
+    Some(lines.join("\n"))
+}
+
+fn of_unfit(unfit: &Unfit, is_cut: bool) -> String {
+    let breaks = &unfit.breaks;
+    let (old, new) = (unfit.symbol.old.as_ref(), unfit.symbol.new.as_ref());
+    let side = new.filter(|_| unfit.symbol.kind == ChangeKind::Signature).or(old);
+    let name = side.map(|side| side.qualified_name()).unwrap_or_default();
+    let header = side.map_or("", |side| &side.signature);
+    let is_gone = breaks.iter().all(|found| found.kind == BreakKind::Gone);
+    let what = if is_gone { "use" } else { "call site" };
+    let count = plural(breaks.len() as u64, what);
+    let count = if is_cut && !is_gone { format!("at least {count}") } else { count };
+    let mut line = match (is_gone, unfit.symbol.kind, new) {
+        (true, ChangeKind::Renamed, Some(new)) => {
+            let now = SafeLine::new(&new.name, MAX_TEXT);
+            format!("{count} left of `{}`, which is `{now}` now", SafeLine::new(&name, MAX_TEXT))
+        }
+        (true, ..) => {
+            format!("{count} left of `{}`, which is gone", SafeLine::new(&name, MAX_TEXT))
+        }
+        _ => {
+            let verb = if breaks.len() == 1 { "fits" } else { "fit" };
+            format!("{count} no longer {verb} `{}`", SafeLine::new(header, MAX_HEADER))
+        }
+    };
+    let places: Vec<String> = breaks.iter().take(MAX_PLACES).map(place).collect();
+    line += &format!(": {}", places.join(", "));
+    if breaks.len() > MAX_PLACES {
+        line += &format!(" and {} more", breaks.len() - MAX_PLACES);
+    }
+    line
+}
+
+fn place(found: &Break) -> String {
+    let path = SafeLine::new(found.path.as_str(), MAX_TEXT);
+    let place = format!("{path}:{}", found.line);
+    match found.reason.is_empty() {
+        true => place,
+        false => format!("{place} ({})", SafeLine::new(&found.reason, MAX_TEXT)),
+    }
 }
 
 /// Files behind the lines whose contents are not those of the index.

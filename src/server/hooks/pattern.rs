@@ -18,11 +18,12 @@ const OPEN: char = '\0';
 const BOUNDARY: char = '\u{1}';
 
 /// Words in front of a name in declarations and statements.
-const KEYWORDS: &str = "abstract async await catch class const def define enum except export \
-                        extends final fn from fun func function impl implements import \
-                        instanceof interface let macro module namespace new override private \
-                        protected protocol pub public raise record return static struct sub \
-                        throw throws trait type typedef typeof union use val var";
+const KEYWORDS: &str = "abstract async await bool catch char class const def default define double \
+                        enum except export extends final float fn from fun func function impl \
+                        implements import instanceof int interface let long macro module \
+                        namespace new override private protected protocol pub public raise record \
+                        return short signed static struct sub throw throws trait type typedef \
+                        typeof union unsigned use val var void";
 
 /// Words that say nothing of code unless something marks them as a name.
 const COMMON: &str = "bool boolean bug char critical debug error errors exception fail failed \
@@ -254,7 +255,9 @@ fn of_chain(
         || (right.starts_with('-') && !right.starts_with("->"))
         || left.ends_with("--");
     let is_number = last.text.starts_with(|letter: char| letter.is_ascii_digit());
-    if is_cut || is_number || is_keyword(last.text) || is_hash(last.text) {
+    // Alone it may be a name: other languages have other keywords.
+    let is_part = is_keyword(last.text) && last.text != text;
+    if is_cut || is_number || is_part || is_hash(last.text) {
         return None;
     }
     let is_file = !qualifiers.is_empty() && is_file_name(&text[start..last.end]);
@@ -372,6 +375,8 @@ mod tests {
         check("Session\\.close", Syntax::Extended, "Session.close");
         check("std::mem::take", Syntax::Fixed, "std.mem.take");
         check("handler", Syntax::Extended, "handler?");
+        check("union", Syntax::Extended, "union?");
+        check("static int first\\|export default", Syntax::Basic, "first");
         check("\\bhandler\\b", Syntax::Extended, "handler");
         check("(?<=def )load_all", Syntax::Extended, "load_all");
         assert_eq!(

@@ -3,7 +3,7 @@
 
 use super::{Files, rough};
 use crate::base::escape::SafeLine;
-use cograph_index::ChangeSet;
+use cograph_index::{ChangeSet, repositories_in};
 use cograph_model::RepoPath;
 use cograph_query::{Content, Original, ReadFile};
 use cograph_store::{Location, Snapshot};
@@ -14,6 +14,8 @@ use std::time::{Duration, SystemTime};
 
 /// Maximum number of stale files to list; the rest is counted.
 const NAMED_FILES: usize = 5;
+/// Repositories of a directory to list; the rest is counted.
+const NAMED_REPOSITORIES: usize = 5;
 /// Maximum length of a root's path, in characters.
 const MAX_ROOT: usize = 300;
 /// Maximum length of a reason, in characters.
@@ -165,10 +167,29 @@ impl OpenRepository {
         self.location.root()
     }
 
-    /// The repository's path, in the first response of a session.
+    /// The repository's path, in the first response of a session. A directory that only holds
+    /// repositories is read as one: the text says how to ask about one alone.
     pub(crate) fn place(&self) -> Option<String> {
-        let root = SafeLine::new(&self.location.root().to_string_lossy(), MAX_ROOT);
-        self.names_root.then(|| format!("{root}, "))
+        if !self.names_root {
+            return None;
+        }
+        let path = self.location.root();
+        let root = SafeLine::new(&path.to_string_lossy(), MAX_ROOT);
+        let inside = repositories_in(path);
+        let [first, _, ..] = inside.as_slice() else { return Some(format!("{root}, ")) };
+        let named: Vec<&str> = inside.iter().take(NAMED_REPOSITORIES).map(String::as_str).collect();
+        let more = match inside.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let named = SafeLine::new(&named.join(", "), MAX_ROOT);
+        let alone = path.join(first);
+        let alone = SafeLine::new(&alone.to_string_lossy(), MAX_ROOT);
+        Some(format!(
+            "{root} is no repository and holds {}, read as one: {named}{more}; `root`: \"{alone}\" \
+             asks one alone, ",
+            inside.len(),
+        ))
     }
 
     /// Reservation about unreported changes.

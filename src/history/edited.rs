@@ -1,0 +1,190 @@
+//! One edited file: which of its symbols are gone or have another header, from its texts before and
+//! after the edit. Pure.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashSet;
+
+use super::STACK;
+use super::symbols::{self, FileSide, SideSymbol};
+use cograph_model::change::{ChangeKind, ChangedSymbol, Edit, SameLines, SymbolSide};
+use cograph_model::facts::{FileFacts, ImportKind};
+use cograph_model::{ProblemKind, RepoPath};
+
+/// What is known of a file before an edit.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Before {
+    /// Its text.
+    Text(Vec<u8>),
+    /// Its symbols, without the names and types of parameters.
+    Symbols {
+        /// Symbols by position.
+        sides: Vec<SymbolSide>,
+        /// Number of lines that could not be parsed.
+        unparsed: u32,
+    },
+}
+
+/// Compares a file with its text after an edit. None if nothing differs or the edit leaves more
+/// lines that cannot be parsed: what is half-written says nothing about symbols.
+pub fn edited(path: &RepoPath, before: Before, after: &[u8]) -> Option<Edit> {
+    if matches!(&before, Before::Text(text) if text == after) {
+        return None;
+    }
+    let (old, new) = std::thread::scope(|scope| {
+        let named =
+            |name: &str| std::thread::Builder::new().name(format!("edit-{name}")).stack_size(STACK);
+        let new = named("after").spawn_scoped(scope, || EditSide::of(path, after)).ok()?;
+        let old = match &before {
+            Before::Text(text) => {
+                let old = named("before").spawn_scoped(scope, || EditSide::of(path, text)).ok()?;
+                old.join().ok()??
+            }
+            Before::Symbols { sides, unparsed } => EditSide {
+                facts: None,
+                own: FileSide::without_text(sides.clone()),
+                unparsed: *unparsed,
+            },
+        };
+        Some((old, new.join().ok()??))
+    })?;
+    if new.unparsed > old.unparsed {
+        return None;
+    }
+    let facts = new.facts?;
+    let none = FxHashSet::default();
+    let (mut found, removed, added) = symbols::compared(&old.own, &new.own, &none, &none);
+    found.extend(symbols::paired(removed, added));
+    found.retain(|symbol| !matches!(symbol.kind, ChangeKind::Added | ChangeKind::Body));
+    let same = match &before {
+        Before::Text(text) => Some(same_lines(text, after)),
+        Before::Symbols { .. } => {
+            found.iter_mut().for_each(with_parameters);
+            None
+        }
+    };
+    let mut counts: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    let name = |symbol: &SideSymbol| symbol.side.qualified_name();
+    old.own.symbols.iter().for_each(|symbol| counts.entry(name(symbol)).or_default().0 += 1);
+    new.own.symbols.iter().for_each(|symbol| counts.entry(name(symbol)).or_default().1 += 1);
+    Some(Edit {
+        path: path.clone(),
+        symbols: found,
+        counts,
+        imported: imported(&facts),
+        has_wildcard: facts
+            .imports
+            .iter()
+            .any(|import| import.kind == ImportKind::Wildcard && import.scope.0 == 0),
+        calls: symbols::calls_of(&facts, after),
+        text: after.to_vec(),
+        same,
+    })
+}
+
+struct EditSide {
+    /// None without a text.
+    facts: Option<FileFacts>,
+    own: FileSide,
+    /// Number of lines that could not be parsed.
+    unparsed: u32,
+}
+
+impl EditSide {
+    fn of(path: &RepoPath, text: &[u8]) -> Option<Self> {
+        let (facts, bodies) = symbols::facts_of(path, text).ok()?;
+        let own = FileSide::of_facts(path, text, &facts, &bodies);
+        let unparsed =
+            facts.problems.iter().filter(|problem| problem.kind != ProblemKind::Encoding);
+        let unparsed = unparsed.map(|problem| problem.last_line - problem.first_line + 1).sum();
+        Some(Self { facts: Some(facts), own, unparsed })
+    }
+}
+
+/// Names that a file imports, or hands on from another one.
+fn imported(facts: &FileFacts) -> Vec<String> {
+    let names = facts.imports.iter().flat_map(|import| [import.alias.get(), import.item.get()]);
+    names.flatten().map(|name| facts.names[name].to_string()).collect()
+}
+
+/// Parameters that are not known are those after the edit: their number decides.
+fn with_parameters(symbol: &mut ChangedSymbol) {
+    if let (Some(old), Some(new)) = (&mut symbol.old, &symbol.new) {
+        old.parameters.clone_from(&new.parameters);
+    }
+}
+
+/// Lines at both ends that the texts have in common.
+fn same_lines(old: &[u8], new: &[u8]) -> SameLines {
+    let lines =
+        |text| -> Vec<&[u8]> { <[u8]>::split_inclusive(text, |&byte| byte == b'\n').collect() };
+    let (old, new) = (lines(old), lines(new));
+    let first = old.iter().zip(&new).take_while(|(one, other)| one == other).count();
+    let rest = old.iter().rev().zip(new.iter().rev());
+    let last = rest.take_while(|(one, other)| one == other).count();
+    let last = last.min(old.len().min(new.len()) - first);
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    SameLines {
+        first: number(first),
+        last: number(last),
+        all: (number(old.len()), number(new.len())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OLD: &str =
+        "from x import y\n\ndef one(a):\n    return y(a)\n\ndef two():\n    return one(1)\n";
+
+    fn check(new: &str) -> Option<(Edit, Vec<String>)> {
+        let path = RepoPath::new("a.py").expect("a path");
+        let edit = edited(&path, Before::Text(OLD.as_bytes().to_vec()), new.as_bytes())?;
+        let name = |symbol: &ChangedSymbol| {
+            let old = symbol.old.as_ref().expect("it was there");
+            format!("{} {}", symbol.kind.word(), old.qualified_name())
+        };
+        let names = edit.symbols.iter().map(name).collect();
+        Some((edit, names))
+    }
+
+    #[test]
+    fn headers_and_names_count_and_bodies_do_not() {
+        let names = |new: &str| check(new).map(|(_, names)| names);
+        assert_eq!(names(OLD), None);
+        let body = OLD.replace("y(a)", "y(a + 1)") + "\ndef three():\n    pass\n";
+        assert_eq!(names(&body), Some(vec![]));
+        assert_eq!(
+            names(&OLD.replace("one(a)", "one(a, b)")),
+            Some(vec!["signature one".to_owned()])
+        );
+        let gone = OLD.replace("def one(a):\n    return y(a)\n\n", "");
+        let (edit, found) = check(&gone).expect("it differs");
+        assert_eq!(found, ["removed one"]);
+        assert_eq!(edit.counts["one"], (1, 0));
+        assert_eq!(edit.same.and_then(|same| same.moved(7)), Some(4));
+        assert!(!edit.mentions("one") && edit.imported.contains(&"y".to_owned()));
+    }
+
+    #[test]
+    fn what_is_half_written_says_nothing() {
+        assert!(check(&OLD.replace("def one(a):", "def one(a")).is_none());
+    }
+
+    #[test]
+    fn without_the_text_before_the_number_of_parameters_decides() {
+        let path = RepoPath::new("a.py").expect("a path");
+        let old = EditSide::of(&path, OLD.as_bytes()).expect("it is parsed");
+        let mut sides: Vec<SymbolSide> = old.own.symbols.into_iter().map(|one| one.side).collect();
+        sides.iter_mut().for_each(|side| side.parameters.clear());
+        let before = Before::Symbols { sides, unparsed: 0 };
+        let new = OLD.replace("one(a)", "one(a, b)");
+        let edit = edited(&path, before, new.as_bytes()).expect("it differs");
+        let [symbol] = &edit.symbols[..] else { unreachable!("one: {:?}", edit.symbols) };
+        let side = |side: &Option<SymbolSide>| side.clone().expect("both sides are known");
+        assert_eq!(side(&symbol.old).arity, (1, 1));
+        assert_eq!(side(&symbol.old).parameters, side(&symbol.new).parameters);
+        assert!(edit.same.is_none() && edit.mentions("one"));
+    }
+}
