@@ -15,9 +15,9 @@ use cograph_source::{self as source, ReadFile, Root};
 use cograph_store::{FileRow, Snapshot, StoreError, SymbolKey};
 use std::cell::Cell;
 
-/// Maximum size of an edited file: both of its texts are parsed in parallel in a sixtieth of a
-/// second.
-const MAX_TEXT: usize = 128 << 10;
+/// Maximum size of an edited file: both of its texts are parsed, in parallel, within the time that a
+/// hook may take.
+const MAX_TEXT: usize = 64 << 10;
 
 /// What the edits of one call break.
 #[derive(Default)]
