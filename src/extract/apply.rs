@@ -170,7 +170,10 @@ fn pass<'t>(
             value = child_value;
         }
     }
-    value
+    match chosen {
+        Some(word) if !word.is_named() => walk.visit(word, usage),
+        _ => value,
+    }
 }
 
 /// Binds the arguments of a call of the passed closure in the scope of the callable.
