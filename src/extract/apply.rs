@@ -230,6 +230,13 @@ fn jump<'t>(
     returns: bool,
 ) -> ExprId {
     let value = match of {
+        Some(of) if returns => match of.first(node) {
+            Some(value) => {
+                let wanted = declared_result(walk);
+                walk.visit_wanted(value, wanted)
+            }
+            None => ExprId::NONE,
+        },
         Some(_) => walk.visit_selected(node, of, READ),
         None => match children::only_named_child(&walk.input, node) {
             Some(value) => {
