@@ -169,8 +169,8 @@ fn passing_arguments(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing 
     }
 }
 
-/// True if a type argument of a value's type is none of the wanted type: one of them is the optional
-/// of a value type and the other is not. A type parameter stands for either.
+/// True if a type argument of a value's type is none of the wanted type: one of them is the
+/// optional of a value type and the other is not. A type parameter stands for either.
 fn excludes_arguments(
     db: &Db,
     file: FileId,
@@ -337,7 +337,7 @@ fn passing_outside(db: &Db, file: FileId, wanted: &Ty, given: SymbolRef) -> Pass
     if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
 }
 
-/// True if it is not known whether a library type derives from another, as its bases are not listed.
+/// True if it is not known whether a library type derives from another: its bases are not listed.
 pub(super) fn is_unlisted(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> bool {
     let rules = &db.program.known(file).language.manifest.conversions;
     match (outside_name(db, file, wanted), outside_name(db, file, given)) {

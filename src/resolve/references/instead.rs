@@ -150,7 +150,7 @@ pub(super) fn meant(
 /// Returns the type that the name of a value of this type means before a member of the type itself.
 fn of_own_type(db: &Db, file: FileId, site: &Site, found: &Entity) -> Option<Entity> {
     let unit = db.program.known(file);
-    if site.kind != SiteKind::Read || !unit.language.manifest.resolution.values_like_their_types {
+    if site.kind != SiteKind::Read || !unit.language.manifest.resolution.typed_positions {
         return None;
     }
     let target = site.target.get()?;
