@@ -170,7 +170,7 @@ fn passing_arguments(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing 
 }
 
 /// True if a type argument of a value's type is none of the wanted type: one of them is the
-/// optional of a value type and the other is not. A type parameter stands for either.
+/// optional of a value type and the other is not. A type parameter represents either.
 fn excludes_arguments(
     db: &Db,
     file: FileId,

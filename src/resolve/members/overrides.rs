@@ -19,7 +19,7 @@ pub(crate) fn overrides(db: &Db, own: SymbolRef, base: SymbolRef) -> bool {
     // The languages of one platform have names of their own for types of the library.
     let language = |symbol: SymbolRef| db.program.known(symbol.file).language;
     let are_alike = std::ptr::eq(language(own), language(base));
-    // A type parameter of the callable itself stands for no other type.
+    // A type parameter of the callable itself represents no other type.
     let of_callable = |of: SymbolRef, ty: &Ty| match ty {
         Ty::Param(file, binding) => {
             let params = db.program.symbol(of).type_params.range();
