@@ -170,7 +170,10 @@ fn pass<'t>(
             value = child_value;
         }
     }
-    value
+    match chosen {
+        Some(word) if !word.is_named() => walk.visit(word, usage),
+        _ => value,
+    }
 }
 
 /// Binds the arguments of a call of the passed closure in the scope of the callable.
@@ -227,6 +230,13 @@ fn jump<'t>(
     returns: bool,
 ) -> ExprId {
     let value = match of {
+        Some(of) if returns => match of.first(node) {
+            Some(value) => {
+                let wanted = declared_result(walk);
+                walk.visit_wanted(value, wanted)
+            }
+            None => ExprId::NONE,
+        },
         Some(_) => walk.visit_selected(node, of, READ),
         None => match children::only_named_child(&walk.input, node) {
             Some(value) => {

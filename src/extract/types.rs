@@ -146,7 +146,10 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let args = type_arguments(walk, node, args.as_ref(), inner);
             applied(&mut walk.facts, base, &args)
         }
-        TypeRule::Array { of, name, dimensions } => {
+        TypeRule::Array { of, name, dimensions, sizes } => {
+            if let Some(sizes) = sizes.as_ref().and_then(|selector| selector.first(node)) {
+                walk.visit_children(sizes);
+            }
             let item = of.first(node).map_or(ExprId::NONE, |item| visit_type(walk, item, inner));
             let mut item = names::known(&mut walk.facts, item);
             let dimensions = dimensions.as_ref().and_then(|selector| selector.first(node));

@@ -360,10 +360,13 @@ pub struct Resolution {
     pub type_arguments: bool,
     /// A member of a library type that is not called is its value, not a callable.
     pub library_properties: bool,
+    /// Type arguments that a call leaves out come from its arguments alone.
+    pub arguments_infer: bool,
     /// Declaration merging: interfaces and classes of one name in one scope are one type.
     pub merged_types: bool,
     /// A name in the position of a type or of a constructed type means a type: members and
-    /// variables of that name are passed over.
+    /// variables of that name are passed over. So it does before a member of the type itself,
+    /// where a value has the name of its type.
     pub typed_positions: bool,
     /// The qualifier of a path is a module or a type, never a value.
     pub paths_name_types: bool,

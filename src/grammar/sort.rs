@@ -34,7 +34,7 @@ impl Roles {
             |is: fn(&Rule) -> bool| parsed.nodes.iter().flatten().flat_map(Rule::cases).any(is);
         Self {
             decorators: has_rule(|rule| matches!(rule, Rule::Decorator { .. })),
-            bounds: has_rule(|rule| matches!(rule, Rule::Bounds {})),
+            bounds: has_rule(|rule| matches!(rule, Rule::Bounds {} | Rule::Bound { .. })),
             operator_methods: parsed
                 .manifest
                 .names

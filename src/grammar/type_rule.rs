@@ -28,8 +28,13 @@ pub enum TypeRule {
     /// A generic type with type arguments.
     Apply { base: Selector, args: Option<Selector> },
     /// An array or slice, or another builtin container by `name`; an array of arrays for each
-    /// bracket in `dimensions`.
-    Array { of: Selector, name: Option<String>, dimensions: Option<Selector> },
+    /// bracket in `dimensions`; `sizes` holds expressions.
+    Array {
+        of: Selector,
+        name: Option<String>,
+        dimensions: Option<Selector>,
+        sizes: Option<Selector>,
+    },
     /// A mapping of the builtin type `ty`.
     Mapping { ty: String, key: Selector, value: Selector },
     /// A wrapper that is transparent to member lookup (pointer, reference).

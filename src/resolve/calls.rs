@@ -3,6 +3,7 @@
 
 pub(super) mod arguments;
 pub(super) mod call;
+mod closure_arity;
 pub(super) mod closures;
 pub(super) mod extensions;
 mod functional;

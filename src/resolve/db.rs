@@ -66,6 +66,8 @@ pub(super) struct Db<'a> {
     pub(super) satisfied: Memo<SymbolRef, Rc<[SymbolRef]>>,
     /// Constructors by file and scope.
     pub(super) constructors: Memo<FileId, Rc<FxHashMap<ScopeId, Symbols>>>,
+    /// Numbers of parameters of closures by file and scope.
+    pub(super) closure_parameters: Memo<FileId, Rc<FxHashMap<ScopeId, usize>>>,
 
     // Names.
     pub(super) definitions: Memo<SymbolRef, Symbols>,
@@ -115,6 +117,7 @@ impl<'a> Db<'a> {
             members: Memo::default(),
             satisfied: Memo::default(),
             constructors: Memo::default(),
+            closure_parameters: Memo::default(),
             definitions: Memo::default(),
             defined: Memo::default(),
             with_definitions: Memo::default(),

@@ -275,6 +275,17 @@ pub(crate) fn body<'t>(walk: &mut Walk<'t>, body: Node<'t>, symbol: LocalSymbol,
     if !tail && is_block {
         return;
     }
+    // A body that is an expression has a result, be its type known or not; an assignment is meant
+    // as a statement.
+    let is_value = !is_block
+        && !matches!(
+            rule_choice::rule_at(&walk.input, body),
+            None | Some(Rule::Assign { .. } | Rule::Jump { .. })
+        );
+    let value = match !symbol.is_some() && is_value {
+        true => names::known(&mut walk.facts, value),
+        false => value,
+    };
     if symbol.is_some() {
         walk.facts.add_value(symbol, value);
     } else if value.is_some() {

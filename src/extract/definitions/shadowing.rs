@@ -9,7 +9,7 @@ use crate::walk::names;
 use crate::walk::rule_choice;
 use crate::walk::texts;
 use crate::walk::{READ, Usage, Walk};
-use cograph_grammar::Rule;
+use cograph_grammar::{ImplicitUse, Rule};
 use cograph_model::facts::{Expr, ExprId};
 use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -87,10 +87,23 @@ pub(crate) fn constructed_fields<'t>(walk: &mut Walk<'t>, list: Node<'t>, made: 
     }
 }
 
+/// Makes an element that is a closure an argument of the member that adds it to what is made.
+fn added(walk: &mut Walk<'_>, element: ExprId, made: ExprId) {
+    let names = &walk.input.language.manifest.names;
+    let Some(member) = names.member_behind(ImplicitUse::Element) else { return };
+    if element.is_some() && matches!(walk.facts.get(element), Expr::Lambda(_)) {
+        let name = walk.facts.name(member);
+        let callee = walk.facts.of(made, |made| Expr::Member(made, name));
+        let args = walk.facts.list(&[element]);
+        walk.facts.of(callee, |callee| Expr::Call(callee, args));
+    }
+}
+
 /// Visits a member of a value that is made, with its value, or an element.
 pub(crate) fn constructed_part<'t>(walk: &mut Walk<'t>, part: Node<'t>, made: ExprId) {
     let Some(Rule::Initializer { name, value }) = rule_choice::rule_at(&walk.input, part) else {
-        walk.element_of(part, made);
+        let element = walk.element_of(part, made);
+        added(walk, element, made);
         return;
     };
     let name_node = name.first(part);

@@ -27,10 +27,14 @@ pub(crate) fn generics<'t>(
         return;
     }
     for child in children::named_children(&walk.input, node) {
-        if matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Bounds {})) {
-            for bound in children::named_children(&walk.input, child) {
-                self::bound(walk, bound);
+        match rule_choice::rule_at(&walk.input, child) {
+            Some(Rule::Bounds {}) => {
+                for bound in children::named_children(&walk.input, child) {
+                    self::bound(walk, bound);
+                }
             }
+            Some(Rule::Bound { .. }) => bound(walk, child),
+            _ => {}
         }
     }
 }
@@ -84,14 +88,17 @@ pub(crate) fn type_params<'t>(walk: &mut Walk<'t>, symbol: LocalSymbol, params: 
     }
 }
 
-/// Adds a bound to its type parameter; one of an outer scope gets it for this scope only.
+/// Adds bounds to their type parameter; one of an outer scope gets them for this scope only.
 fn bound<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
     let Some(Rule::Bound { name, bound }) = rule_choice::rule_at(&walk.input, node) else { return };
-    let (Some(name_node), Some(bound_node)) = (name.first(node), bound.first(node)) else {
-        return;
-    };
+    let bounds = children::every(&walk.input, Some(bound), node);
+    let Some(name_node) = name.first(node).filter(|_| !bounds.is_empty()) else { return };
     types::visit_type(walk, name_node, Usage::Site(SiteKind::Type));
-    let bound = types::visit_type(walk, bound_node, Usage::Site(SiteKind::Type));
+    let bounds: Vec<ExprId> = bounds
+        .into_iter()
+        .map(|bound| types::visit_type(walk, bound, Usage::Site(SiteKind::Type)))
+        .collect();
+    let bound = walk.facts.union(&bounds);
     if !bound.is_some() || name_node.named_child_count() > 0 {
         return;
     }

@@ -70,6 +70,8 @@ pub enum ImplicitUse {
     Make,
     /// A conversion to the type that has the member.
     Convert,
+    /// An element between braces behind a construction, which is added to what is made (`Add`).
+    Element,
     /// The read of a field through an instance, where the value of the field has the member:
     /// descriptors (`__get__`).
     Read,

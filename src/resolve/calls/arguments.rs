@@ -82,10 +82,10 @@ pub(super) fn place(
     argument: usize,
 ) -> Option<usize> {
     let labels = labels(db, file, args);
-    if labels.is_empty() {
-        return Some(argument);
-    }
     let variadic = variadic_place(db, symbol);
+    if labels.is_empty() {
+        return Some(variadic.map_or(argument, |variadic| argument.min(variadic)));
+    }
     places(db, symbol, &labels, variadic)?.get(argument).copied()
 }
 

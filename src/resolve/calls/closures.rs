@@ -3,7 +3,7 @@
 
 use crate::calls::arguments;
 use crate::calls::call::CallArguments;
-use crate::calls::{call, extensions, functional, overload};
+use crate::calls::{call, closure_arity, extensions, functional, overload};
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty, instance_of, unify};
 use crate::members::{aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow};
@@ -40,7 +40,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
             let (callee, types) = generics::unapplied(db, file, callee);
-            let mut given = Given::without_closures(db, file, args, argument);
+            let mut given = Given::without_closures(db, file, args, (argument, closure));
             let count = overload::argument_count(args);
             let extension =
                 extensions::callee_ty(db, file, callee, extensions::Given::Number(count));
@@ -89,7 +89,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
             let (Ty::Type(symbol, _) | Ty::Instance(symbol, _)) = made else {
                 return Ty::Unknown;
             };
-            let given = Given::without_closures(db, file, args, argument);
+            let given = Given::without_closures(db, file, args, (argument, closure));
             given_to_type(db, symbol, &made, &given, position)
         }
         _ => Ty::Unknown,
@@ -141,13 +141,13 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
         }
         Context::Argument(call, argument) => match call.get().map(|call| unit.facts.exprs[call]) {
             Some(Expr::Call(callee, args)) => {
-                let given = Given::without_closures(db, file, args, argument);
+                let given = Given::without_closures(db, file, args, (argument, object));
                 expected_of_call(db, callee, &given)
             }
             Some(Expr::Construct(ty, args)) => {
                 let made = db.type_of(file, ty);
                 let Ty::Type(symbol, _) = made else { return Ty::Unknown };
-                let given = Given::without_closures(db, file, args, argument);
+                let given = Given::without_closures(db, file, args, (argument, object));
                 let constructors = call::constructors(db, symbol);
                 expected_by(db, &constructors, Some(&instance_of(&made)), &given)
             }
@@ -233,12 +233,19 @@ struct Given {
     types: Vec<Ty>,
     /// Position of the closure among them.
     closure: usize,
+    /// Its scope.
+    scope: ScopeId,
 }
 
 impl Given {
     /// Closures stay unknown: their results may depend on the current inference.
-    fn without_closures(db: &Db, file: FileId, args: Run, closure: usize) -> Self {
-        Self { file, args, types: arguments_without_closures(db, file, args), closure }
+    fn without_closures(
+        db: &Db,
+        file: FileId,
+        args: Run,
+        (closure, scope): (usize, ScopeId),
+    ) -> Self {
+        Self { file, args, types: arguments_without_closures(db, file, args), closure, scope }
     }
 
     /// Adds the receiver of an extension, which is the argument for its first parameter.
@@ -250,6 +257,11 @@ impl Given {
 
     fn as_arguments(&self) -> CallArguments<'_> {
         CallArguments::Typed(&self.types, self.args)
+    }
+
+    /// Returns the closure as a value.
+    fn value(&self) -> Ty {
+        Ty::Lambda(self.file, self.scope)
     }
 
     /// Returns the parameter of a callable that the closure is for.
@@ -296,9 +308,11 @@ fn given_by(
     for &callable in callables {
         let entry = db.program.symbol(callable);
         let place = given.place(db, callable);
-        let Some(param) = place.and_then(|place| entry.params.range().nth(place)) else {
+        let of_place = |place| Some((place, entry.params.range().nth(place)?));
+        let Some((place, param)) = place.and_then(of_place) else { continue };
+        if !closure_arity::fits(db, given.file, callable, place, &given.value()) {
             continue;
-        };
+        }
         let facts = db.program.known(callable.file).facts;
         let declared = facts.bindings[param].ty;
         let ty = parameter_of(db, callable.file, declared, position);
@@ -349,7 +363,8 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
                 .find(Ty::is_known)
                 .unwrap_or(Ty::Unknown)
         }
-        Expr::Wrap(inner, _) => parameter_of(db, file, inner, position),
+        // A closure among those that a variadic parameter gathers.
+        Expr::Wrap(inner, _) | Expr::Array(inner) => parameter_of(db, file, inner, position),
         Expr::TypeOf(value) => declared_type(db, file, value)
             .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, position)),
         Expr::Members(scope) => functional::stated_in(db, file, scope)

@@ -31,6 +31,13 @@ pub(crate) enum Given {
 }
 
 impl Given {
+    /// True if one of them is of a type of the repository, which no library member takes by name.
+    fn has_own(self, db: &Db, file: FileId) -> bool {
+        let Self::Types(args) = self else { return false };
+        let types = lists::argument_types(db, file, args);
+        types.iter().any(|ty| matches!(ty, Ty::Instance(..)))
+    }
+
     fn count(self) -> u16 {
         match self {
             Self::Number(count) => count,
@@ -70,11 +77,27 @@ pub(crate) fn called(
             let fit = overload::receiver_fit(db, file, *symbol, &of)?;
             let is_enough = match fit {
                 Fit::Open => !matches!(of, Ty::External(_)),
+                // A file that imports the extension, which takes the arguments, means it rather
+                // than a member of a type whose bases are not known.
+                Fit::Unlisted => {
+                    !is_common
+                        && is_visible(db, file, *symbol)
+                        && overload::accepts(db, *symbol, args.count().saturating_add(1), false)
+                }
                 // A name of library members is that of an extension only where the library type is
-                // known exactly.
-                fit => !is_common || (fit == Fit::Same && !has_aliases(db, file, &of)),
+                // known exactly, the extension is imported, and the members of the type are listed
+                // or an argument is no library value.
+                fit => {
+                    let is_listed = || has_table(db, file, &of);
+                    let is_exact = || fit == Fit::Same && !has_aliases(db, file, &of);
+                    !is_common
+                        || is_exact()
+                            && is_visible(db, file, *symbol)
+                            && (is_listed() || args.has_own(db, file))
+                }
             };
-            let is_open = fit == Fit::Open || !is_visible(db, file, *symbol);
+            let is_open =
+                matches!(fit, Fit::Open | Fit::Unlisted) || !is_visible(db, file, *symbol);
             is_enough.then_some(u8::from(is_open))
         })
         .collect();
@@ -87,6 +110,12 @@ pub(crate) fn called(
         return None;
     }
     (symbols.len() <= MAX_CANDIDATES).then_some(Extensions { symbols, are_certain: best == 0 })
+}
+
+/// True for a library type with a table of its members.
+fn has_table(db: &Db, file: FileId, of: &Ty) -> bool {
+    let Ty::Builtin(name, _) = of else { return false };
+    type_flow::flow(db, file, name).is_some()
 }
 
 /// True for a library type whose name may be another one in the source.

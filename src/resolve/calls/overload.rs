@@ -1,9 +1,9 @@
 //! Overload resolution by types: the applicable overloads, and the most specific of them.
 
 use crate::Symbols;
-use crate::calls::arguments;
 use crate::calls::arguments::Label;
-use crate::calls::passing::{Passing, is_closed, passing};
+use crate::calls::passing::{Passing, is_closed, is_unlisted, passing};
+use crate::calls::{arguments, closure_arity};
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Entity, Ty};
 use cograph_model::facts::{Binding, Run, flags};
@@ -183,7 +183,10 @@ fn labelled(
             _ => whole,
         };
         let is_spread = *label == Label::Spread;
-        conversions.push(if is_spread { Passing::Same } else { passing(db, file, &param, arg) });
+        conversions.push(match is_spread {
+            true => Passing::Same,
+            false => passing_to(db, file, (symbol, *place), &param, arg),
+        });
         params.push(param);
     }
     Candidate::applicable(symbol, params, conversions, gathers, declared.len())
@@ -213,13 +216,29 @@ fn candidate(
     let params: Vec<Ty> =
         (0..args.len()).map(|position| parameter(&declared, position, gathers)).collect();
     let is_constrained = db.program.symbol(symbol).flags & flags::CONSTRAINED != 0;
-    let conversion = |(param, arg): (&Ty, &Ty)| match passing(db, file, param, arg) {
-        // A condition on the parameter may exclude the argument.
-        Passing::Same if is_constrained && matches!(param, Ty::Param(..)) => Passing::Boxed,
-        conversion => conversion,
+    let conversion = |(place, (param, arg)): (usize, (&Ty, &Ty))| {
+        match passing_to(db, file, (symbol, place), param, arg) {
+            // A condition on the parameter may exclude the argument.
+            Passing::Same if is_constrained && matches!(param, Ty::Param(..)) => Passing::Boxed,
+            conversion => conversion,
+        }
     };
-    let conversions: Vec<Passing> = params.iter().zip(args).map(conversion).collect();
+    let conversions: Vec<Passing> = params.iter().zip(args).enumerate().map(conversion).collect();
     Candidate::applicable(symbol, params, conversions, gathers, declared.len())
+}
+
+/// Returns the conversion of an argument to the parameter of a callable at a place.
+fn passing_to(
+    db: &Db,
+    file: FileId,
+    (symbol, place): (SymbolRef, usize),
+    param: &Ty,
+    arg: &Ty,
+) -> Passing {
+    match is_closed(db, file) && !closure_arity::fits(db, file, symbol, place, arg) {
+        true => Passing::Never,
+        false => passing(db, file, param, arg),
+    }
 }
 
 /// True if one candidate needs a better conversion for an argument and a worse one for none.
@@ -247,6 +266,8 @@ pub(super) enum Fit {
     Converted,
     /// Unknown types.
     Open,
+    /// Types of libraries of which one may derive from the other.
+    Unlisted,
 }
 
 /// Returns how an extension takes a receiver; none if it does not.
@@ -260,6 +281,7 @@ pub(super) fn receiver_fit(db: &Db, file: FileId, symbol: SymbolRef, of: &Ty) ->
         Passing::Derived | Passing::Boxed if is_same => Some(Fit::Same),
         Passing::Derived | Passing::Boxed => Some(Fit::Converted),
         Passing::Open => Some(Fit::Open),
+        Passing::Unlikely if is_unlisted(db, file, param, of) => Some(Fit::Unlisted),
         Passing::Unlikely | Passing::Never => None,
     }
 }

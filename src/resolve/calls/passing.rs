@@ -98,7 +98,14 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
                 (false, None) => Passing::Open,
             }
         }
-        (Ty::Instance(wanted, _), Ty::Instance(given, _)) => passing_project(db, *wanted, *given),
+        (Ty::Instance(of, held), Ty::Instance(..)) => match passing_project(db, *of, given) {
+            Passing::Same | Passing::Derived
+                if excludes_arguments(db, file, (*of, held), given) =>
+            {
+                Passing::Never
+            }
+            passing => passing,
+        },
         (_, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_)) => {
             passing_closure(db, file, wanted, given)
         }
@@ -128,7 +135,7 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
         }
         (Ty::Function(_), Ty::Builtin(..)) if language.nothing().is_some() => Passing::Never,
         (_, Ty::Instance(given, _)) => passing_outside(db, file, wanted, *given),
-        (Ty::Instance(symbol, _), _) if converts(db, *symbol) => Passing::Unlikely,
+        (Ty::Instance(symbol, _), _) if converts(db, *symbol, given) => Passing::Unlikely,
         (Ty::Instance(symbol, held), Ty::Builtin(..))
             if rules.top.is_none() && is_constructed(db, file, (*symbol, held), given) =>
         {
@@ -162,15 +169,45 @@ fn passing_arguments(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing 
     }
 }
 
-fn passing_project(db: &Db, wanted: SymbolRef, given: SymbolRef) -> Passing {
-    if wanted == given {
+/// True if a type argument of a value's type is none of the wanted type: one of them is the
+/// optional of a value type and the other is not. A type parameter represents either.
+fn excludes_arguments(
+    db: &Db,
+    file: FileId,
+    (wanted, held): (SymbolRef, &TyList),
+    given: &Ty,
+) -> bool {
+    let language = db.program.known(file).language;
+    let Ty::Instance(of, args) = given else { return false };
+    if held.is_empty() || language.optional().is_none() || !is_closed(db, file) {
+        return false;
+    }
+    let hierarchy = hierarchy::hierarchy(db, *of);
+    let own = generics::arguments_of(db, *of, args);
+    let above = hierarchy.types.iter().find(|(ty, _)| *ty == wanted);
+    let above = match above {
+        _ if *of == wanted => args.clone(),
+        Some((_, above)) => above.iter().map(|arg| arg.map(&own)).collect(),
+        None => return false,
+    };
+    let is_optional = |ty: &Ty| optional_value(language, ty).is_some();
+    let is_excluded = |(wanted, given): (&Ty, &Ty)| match is_optional(wanted) {
+        true => given.is_known() && !is_optional(given),
+        false => is_optional(given) && is_value_type(db, file, wanted),
+    };
+    held.iter().zip(above.iter()).any(is_excluded)
+}
+
+fn passing_project(db: &Db, wanted: SymbolRef, value: &Ty) -> Passing {
+    let Ty::Instance(given, _) = value else { return Passing::Open };
+    if wanted == *given {
         return Passing::Same;
     }
-    let hierarchy = hierarchy::hierarchy(db, given);
+    let hierarchy = hierarchy::hierarchy(db, *given);
     match hierarchy.types.iter().any(|(ty, _)| *ty == wanted) {
         true => Passing::Derived,
         // A constructor or an operator may convert.
-        false if converts(db, wanted) => Passing::Unlikely,
+        false if converts(db, wanted, value) => Passing::Unlikely,
         false if hierarchy.open || !is_closed(db, wanted.file) => Passing::Unlikely,
         false => Passing::Never,
     }
@@ -194,11 +231,28 @@ fn is_constructed(db: &Db, file: FileId, (wanted, held): (SymbolRef, &TyList), g
     })
 }
 
-/// True if a type declares conversions of other types to itself.
-fn converts(db: &Db, wanted: SymbolRef) -> bool {
+/// True if a type declares a conversion of a value to itself, or the type of the value one to it.
+fn converts(db: &Db, wanted: SymbolRef, given: &Ty) -> bool {
     let names = &db.program.known(wanted.file).language.manifest.names;
     let Some(name) = names.member_behind(ImplicitUse::Convert) else { return false };
-    !db.own_members(wanted, db.program.named(name)).is_empty()
+    let name = db.program.named(name);
+    let mut operators = db.own_members(wanted, name);
+    if let Ty::Instance(of, _) = given {
+        operators.extend(db.own_members(*of, name));
+    }
+    let is_of = |ty: &Ty, of: SymbolRef| matches!(ty, Ty::Instance(other, _) if *other == of);
+    operators.iter().any(|operator| {
+        let made = db.instance_of_expr(operator.file, db.program.symbol(*operator).ty);
+        let taken = db.parameter_types(*operator).first().cloned().unwrap_or(Ty::Unknown);
+        let takes = match (&taken, given) {
+            (Ty::Instance(of, _), Ty::Instance(given, _)) => {
+                hierarchy::hierarchy(db, *given).types.iter().any(|(ty, _)| ty == of)
+            }
+            (Ty::Instance(..), Ty::Builtin(..)) => false,
+            _ => true,
+        };
+        takes && (!made.is_known() || is_of(&made, wanted))
+    })
 }
 
 fn passing_closure(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
@@ -281,6 +335,15 @@ fn passing_outside(db: &Db, file: FileId, wanted: &Ty, given: SymbolRef) -> Pass
         }
     }
     if all_known && rules.top.is_some() { Passing::Never } else { Passing::Unlikely }
+}
+
+/// True if it is not known whether a library type derives from another: its bases are not listed.
+pub(super) fn is_unlisted(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> bool {
+    let rules = &db.program.known(file).language.manifest.conversions;
+    match (outside_name(db, file, wanted), outside_name(db, file, given)) {
+        (Some(wanted), Some(given)) => passing_names(rules, wanted, given) == Passing::Unlikely,
+        _ => false,
+    }
 }
 
 /// True if conversions that the tables do not list are impossible.

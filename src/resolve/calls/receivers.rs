@@ -62,7 +62,7 @@ pub(crate) fn for_type_or_instance(
 pub(crate) fn visible(db: &Db, file: FileId, site: &Site, mut symbols: Symbols) -> Symbols {
     let unit = db.program.known(file);
     if !unit.language.manifest.resolution.closure_receivers {
-        return symbols;
+        return accessible(db, file, site, symbols);
     }
     symbols.retain(|symbol| {
         let entry = db.program.symbol(*symbol);
@@ -79,6 +79,30 @@ pub(crate) fn visible(db: &Db, file: FileId, site: &Site, mut symbols: Symbols) 
     symbols
 }
 
+/// Drops overloads that a reference cannot use, where the arguments would not tell: private ones of
+/// other files, and protected ones of other packages outside of the types that derive.
+fn accessible(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Symbols {
+    let manifest = &db.program.known(file).language.manifest;
+    if symbols.len() < 2 || manifest.conversions.top.is_none() {
+        return symbols;
+    }
+    let can_use = |symbol: &SymbolRef| {
+        let entry = db.program.symbol(*symbol);
+        let is_elsewhere = match entry.visibility {
+            Visibility::Private => symbol.file != file,
+            Visibility::Protected => {
+                db.program.package_of(symbol.file) != db.program.package_of(file)
+            }
+            _ => false,
+        };
+        let of = SymbolRef { file: symbol.file, symbol: entry.container };
+        let is_of_type = entry.container.is_some() && db.program.symbol(of).kind.is_type();
+        !is_elsewhere || !is_of_type || is_within(db, file, site, hierarchy::whole(db, of))
+    };
+    let left: Symbols = symbols.iter().copied().filter(can_use).collect();
+    if left.is_empty() { symbols } else { left }
+}
+
 /// True if a reference is inside of a type or of one that derives from it.
 fn is_within(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
     let unit = db.program.known(file);
@@ -86,6 +110,7 @@ fn is_within(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
     while around.is_some() {
         let entry = unit.symbol(around);
         let own = SymbolRef { file, symbol: around };
+        let own = if entry.kind.is_type() { hierarchy::whole(db, own) } else { own };
         if entry.kind.is_type()
             && (own == of || hierarchy::hierarchy(db, own).types.iter().any(|(ty, _)| *ty == of))
         {

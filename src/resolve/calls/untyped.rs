@@ -11,7 +11,14 @@ use cograph_model::graph::{FileId, SymbolRef};
 /// Returns the type of the parameter for the argument at a position, if all callables that have one
 /// there agree on it. The arguments do not choose among them: one of them has no type yet.
 pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, position: usize) -> Ty {
-    let called = callee::callee_ty(db, file, callee, &[], Run::default());
+    let called = match callee::callee_ty(db, file, callee, &[], Run::default()) {
+        found @ (Ty::Callable(..) | Ty::Type(..)) => found,
+        other => {
+            let count = u16::try_from(position + 1).unwrap_or(u16::MAX);
+            let given = extensions::Given::Number(count);
+            extensions::callee_ty(db, file, callee, given).unwrap_or(other)
+        }
+    };
     let (symbols, receiver, position) = match &called {
         Ty::Callable(symbols, receiver) => {
             let is_extension = extensions::receiver(db, symbols, receiver.as_deref()).is_some();

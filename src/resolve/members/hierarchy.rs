@@ -1,12 +1,12 @@
 //! Type hierarchy: the types that a type inherits from, in lookup order.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::db::ty::{Entity, Hierarchy, Ty, TyList, instance_of, no_types};
 use crate::members::aliases;
 use crate::members::mro::{breadth_first, depth_first, merge};
 use crate::names::linkage;
 use crate::units::bounds::MAX_BASES;
+use crate::{Name, Symbols};
 use cograph_grammar::{CallMeaning, MemberLookup, ModuleSystem};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, Expr, ExprId, PREPENDED, flags};
@@ -346,14 +346,31 @@ pub(crate) fn merged_once(db: &Db, symbols: Symbols) -> Symbols {
     Symbols::from_slice(&[shown])
 }
 
-/// Returns the part that represents a type of several parts: the first in order of paths.
+/// Returns the part that represents a type of several parts: the first in order of paths, of those
+/// that every build has.
 pub(crate) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
     if db.program.symbol(symbol).flags & flags::PARTIAL == 0 {
         return linkage::whole(db, symbol);
     }
     let parts = parts_of_type(db, symbol);
-    let place = |part: &SymbolRef| (db.program.path(part.file).as_str(), part.symbol);
+    let place = |part: &SymbolRef| {
+        (is_conditional(db, *part), db.program.path(part.file).as_str(), part.symbol)
+    };
     parts.into_iter().min_by(|one, other| place(one).cmp(&place(other))).unwrap_or(symbol)
+}
+
+/// True if a definition or one around it is under a condition.
+fn is_conditional(db: &Db, symbol: SymbolRef) -> bool {
+    let unit = db.program.known(symbol.file);
+    let mut current = symbol.symbol;
+    while current.is_some() {
+        let entry = unit.symbol(current);
+        if entry.flags & flags::CONDITIONAL != 0 {
+            return true;
+        }
+        current = entry.container;
+    }
+    false
 }
 
 /// Returns the type with this number of type parameters instead of another one of its name, where a
@@ -382,15 +399,30 @@ fn declared_beside(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef
         .map(move |(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol })
 }
 
-/// Returns what the package of a top-level definition has under its name.
+/// Returns what the package of a top-level definition, or the type in parts around another, has
+/// under its name.
 fn declared_in_package(db: &Db, symbol: SymbolRef) -> Symbols {
-    if db.program.symbol(symbol).container.is_some() {
-        return Symbols::new();
+    let name = db.program.name_of(symbol);
+    let container = db.program.symbol(symbol).container;
+    if container.is_some() {
+        let around = SymbolRef { file: symbol.file, symbol: container };
+        let is_partial = db.program.symbol(around).flags & flags::PARTIAL != 0;
+        let parts = if is_partial { parts_of_type(db, around) } else { Symbols::new() };
+        return parts.into_iter().flat_map(|part| declared_in_part(db, part, name)).collect();
     }
     let package = db.program.package_of(symbol.file);
-    let name = db.program.name_of(symbol);
     package
         .and_then(|package| db.program.package_member(package, name))
         .cloned()
         .unwrap_or_default()
+}
+
+/// Returns what one part of a type declares under a name.
+fn declared_in_part(db: &Db, part: SymbolRef, name: Name) -> Symbols {
+    let unit = db.program.known(part.file);
+    let bound = db.program.bindings(part.file, unit, unit.symbol(part.symbol).inner, name);
+    bound
+        .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
+        .map(|(_, binding)| SymbolRef { file: part.file, symbol: binding.symbol })
+        .collect()
 }

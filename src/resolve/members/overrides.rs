@@ -19,13 +19,24 @@ pub(crate) fn overrides(db: &Db, own: SymbolRef, base: SymbolRef) -> bool {
     // The languages of one platform have names of their own for types of the library.
     let language = |symbol: SymbolRef| db.program.known(symbol.file).language;
     let are_alike = std::ptr::eq(language(own), language(base));
+    // A type parameter of the callable itself represents no other type.
+    let of_callable = |of: SymbolRef, ty: &Ty| match ty {
+        Ty::Param(file, binding) => {
+            let params = db.program.symbol(of).type_params.range();
+            inherits && *file == of.file && params.contains(&(binding.0 as usize))
+        }
+        _ => false,
+    };
+    let (derived, inherited) = (own, base);
     let (own, base) = (db.parameter_types(own), db.parameter_types(base));
     let is_of_library = |ty: &Ty| !are_alike && matches!(ty, Ty::Builtin(..));
     own.len() == base.len()
         && own.iter().zip(base.iter()).all(|(own, base)| {
+            let is_free = [of_callable(derived, own), of_callable(inherited, base)];
             let open = |ty: &Ty| matches!(ty, Ty::Unknown | Ty::Param(..));
-            open(own)
-                || open(base)
+            is_free == [true, true]
+                || is_free == [false, false] && (open(own) || open(base))
+                || is_free != [false, false] && (*own == Ty::Unknown || *base == Ty::Unknown)
                 || is_of_library(own) && is_of_library(base)
                 || outline(own) == outline(base)
         })
@@ -33,9 +44,10 @@ pub(crate) fn overrides(db: &Db, own: SymbolRef, base: SymbolRef) -> bool {
 
 /// Adds the members of a base to those of derived types, except overridden ones.
 pub(super) fn join_overloads(db: &Db, members: &mut Symbols, of_base: &Symbols) {
+    // The overloads of one type do not override each other.
+    let derived = members.clone();
     for base in of_base {
-        if !members.contains(base) && !members.clone().iter().any(|own| overrides(db, *own, *base))
-        {
+        if !members.contains(base) && !derived.iter().any(|own| overrides(db, *own, *base)) {
             members.push(*base);
         }
     }

@@ -4,24 +4,30 @@
 use crate::calls::call::CallArguments;
 use crate::calls::{call, extensions, overload};
 use crate::db::Db;
-use crate::db::ty::{Member, Ty, instance_of};
+use crate::db::ty::{Entity, Member, Ty, instance_of};
 use crate::members::{hierarchy, lookup};
+use crate::names::scopes;
 use crate::references::outcome::chosen;
-use crate::types::{generics, lists};
+use crate::types::{generics, lists, symbol_types};
 use crate::units::bounds::qualified;
 use crate::{Name, Symbols};
 use cograph_grammar::ModifierMeaning;
-use cograph_model::facts::{Expr, ExprId, Run, ScopeId, Site, flags};
+use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId, Run, ScopeId, Site, flags};
 use cograph_model::graph::{FileId, Resolution, SymbolRef};
 use cograph_model::{SiteKind, Step, SymbolKind, Verdict};
 use std::rc::Rc;
+
+/// Number of expressions after a name among which a member of it is searched.
+const MAX_MEMBER: usize = 4;
 
 /// Returns the callables that have as many type parameters as a call has type arguments.
 pub(super) fn of_type_arguments(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Symbols {
     if symbols.len() < 2 || !db.program.known(file).language.manifest.resolution.type_arguments {
         return symbols;
     }
-    generics::with_parameters(db, &symbols, generics::type_arguments(db, file, site.target))
+    let count = generics::type_arguments(db, file, site.target);
+    let symbols = generics::with_parameters(db, &symbols, count);
+    generics::within_bounds(db, file, site.target, symbols)
 }
 
 /// Returns the member of the top type, or of a library base, that a call means where no member of
@@ -113,6 +119,63 @@ pub(super) fn of_holder(
     };
     let found: Symbols = db.program.members(name)?.iter().copied().filter(fits).collect();
     (!found.is_empty()).then(|| chosen(&found, Step::TypeMember, Step::Overloads))
+}
+
+/// Returns what a name means by what is found under it: the value itself where a test has narrowed
+/// its type, and the type of the same name before a member of it.
+pub(super) fn meant(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    (name, scope): (Name, ScopeId),
+    found: (Entity, Step),
+) -> (Entity, Step) {
+    let is_narrowed = |entity: &Entity| match entity {
+        Entity::Local(of, bindings) => {
+            let kind = |id: &BindingId| db.program.known(*of).binding(*id).kind;
+            bindings.iter().all(|id| kind(id) == BindingKind::Narrow)
+        }
+        _ => false,
+    };
+    let (entity, step) = match is_narrowed(&found.0) {
+        true => scopes::lookup_accepted(db, file, name, scope, site.byte, &|entity| {
+            !is_narrowed(entity)
+        })
+        .unwrap_or(found),
+        false => found,
+    };
+    (of_own_type(db, file, site, &entity).unwrap_or(entity), step)
+}
+
+/// Returns the type that the name of a value of this type means before a member of the type itself.
+fn of_own_type(db: &Db, file: FileId, site: &Site, found: &Entity) -> Option<Entity> {
+    let unit = db.program.known(file);
+    if site.kind != SiteKind::Read || !unit.language.manifest.resolution.typed_positions {
+        return None;
+    }
+    let target = site.target.get()?;
+    let after = unit.facts.exprs[target + 1..].iter().take(MAX_MEMBER);
+    let member = after.into_iter().find_map(|expr| match expr {
+        Expr::Member(object, name) if *object == site.target => Some(unit.name(*name)),
+        _ => None,
+    })?;
+    let Ty::Instance(of, _) = symbol_types::entity_ty(db, found, false) else { return None };
+    let is_own = |symbol: &SymbolRef| {
+        let entry = db.program.symbol(*symbol);
+        let is_constant = matches!(entry.kind, SymbolKind::Variant | SymbolKind::Constant);
+        let words = &db.program.known(symbol.file).language.manifest.modifiers.words;
+        let mut meanings =
+            entry.signature.split_whitespace().filter_map(|word| words.get(word)).flatten();
+        let is_of_type = |meaning: &ModifierMeaning| {
+            matches!(meaning, ModifierMeaning::Static | ModifierMeaning::Constant)
+        };
+        is_constant || entry.kind.is_type() || meanings.any(is_of_type)
+    };
+    let members = lookup::type_member(db, of, member);
+    let is_type = db.program.name_of(of) == unit.name(site.name)
+        && !members.is_empty()
+        && members.iter().all(is_own);
+    is_type.then(|| Entity::Symbols(Symbols::from_slice(&[of])))
 }
 
 /// Returns the library type that an alias names with arguments.

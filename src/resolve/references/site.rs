@@ -104,7 +104,10 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                         None => unresolved(Step::Dynamic),
                     }
                 }
-                Some((entity, step)) => entity_site(db, file, site, &entity, step),
+                Some(found) => {
+                    let (entity, step) = instead::meant(db, file, site, (name, scope), found);
+                    entity_site(db, file, site, &entity, step)
+                }
                 None if let Some(outside) =
                     callee::implicit_outside_name(db, file, name, scope) =>
                 {

@@ -7,7 +7,7 @@ use crate::db::ty::{Parameter, Ty, TyList};
 use crate::members::type_flow::last_segment;
 use crate::members::{hierarchy, prototypes};
 use cograph_grammar::ModuleSystem;
-use cograph_model::facts::{BindingId, Expr, ExprId, Run};
+use cograph_model::facts::{BindingId, Expr, ExprId, NameId, Run};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -159,17 +159,18 @@ pub(crate) fn of_arity(db: &Db, file: FileId, target: ExprId, symbols: Symbols) 
 
 /// Returns the number of type arguments that a reference has.
 pub(crate) fn type_arguments(db: &Db, file: FileId, target: ExprId) -> usize {
+    applied_to(db, file, target).map_or(0, |args| args.len as usize)
+}
+
+/// Returns the type arguments of a reference.
+fn applied_to(db: &Db, file: FileId, target: ExprId) -> Option<Run> {
     let exprs = &db.program.known(file).facts.exprs;
     let after = target.get().map_or(&[][..], |position| &exprs[position + 1..]);
     // The application follows the arguments, which follow the name.
-    after
-        .iter()
-        .take(MAX_APPLIED)
-        .find_map(|expr| match expr {
-            Expr::Apply(base, args) if *base == target => Some(args.len as usize),
-            _ => None,
-        })
-        .unwrap_or(0)
+    after.iter().take(MAX_APPLIED).find_map(|expr| match expr {
+        Expr::Apply(base, args) if *base == target => Some(*args),
+        _ => None,
+    })
 }
 
 /// Returns the result of a call: type parameters of the callee that neither its arguments nor a
@@ -207,11 +208,70 @@ pub(crate) fn unapplied(db: &Db, file: FileId, callee: ExprId) -> (ExprId, Optio
 /// Returns the callables that have as many type parameters as a call has type arguments; all if
 /// none has or the call has none.
 pub(crate) fn with_parameters(db: &Db, symbols: &Symbols, count: usize) -> Symbols {
-    let fits = |symbol: &SymbolRef| db.program.symbol(*symbol).type_params.len as usize == count;
-    if count == 0 || symbols.len() < 2 || !symbols.iter().any(fits) {
+    let fits = |symbol: &SymbolRef| match count {
+        0 => are_inferred(db, *symbol),
+        _ => db.program.symbol(*symbol).type_params.len as usize == count,
+    };
+    if symbols.len() < 2 || !symbols.iter().any(fits) {
         return symbols.clone();
     }
     symbols.iter().copied().filter(fits).collect()
+}
+
+/// False if no parameter of a callable names one of its type parameters, where the arguments alone
+/// decide what those are.
+fn are_inferred(db: &Db, symbol: SymbolRef) -> bool {
+    let unit = db.program.known(symbol.file);
+    let (entry, facts) = (unit.symbol(symbol.symbol), unit.facts);
+    if !unit.language.manifest.resolution.arguments_infer {
+        return true;
+    }
+    facts.bindings[entry.type_params.range()].iter().all(|of| {
+        let mut params = facts.bindings[entry.params.range()].iter();
+        params.any(|param| names(db, symbol.file, param.ty, of.name))
+    })
+}
+
+/// True if a type expression names a type.
+fn names(db: &Db, file: FileId, ty: ExprId, name: NameId) -> bool {
+    let facts = db.program.known(file).facts;
+    let Some(position) = ty.get().filter(|_| !db.is_too_deep() && db.budget.take(1)) else {
+        return false;
+    };
+    let any = |list: Run| facts.lists[list.range()].iter().any(|part| names(db, file, *part, name));
+    db.deeper(|| match facts.exprs[position] {
+        Expr::Name(other, _) => other == name,
+        Expr::Apply(base, args) => names(db, file, base, name) || any(args),
+        Expr::Array(inner) | Expr::Wrap(inner, _) => names(db, file, inner, name),
+        Expr::Function(parts) | Expr::Tuple(parts) | Expr::Union(parts) => any(parts),
+        _ => false,
+    })
+}
+
+/// Returns the callables whose bounds the type arguments of a call meet; all if none does.
+pub(crate) fn within_bounds(db: &Db, file: FileId, target: ExprId, symbols: Symbols) -> Symbols {
+    let Some(args) = applied_to(db, file, target).filter(|_| symbols.len() > 1) else {
+        return symbols;
+    };
+    let args = db.program.known(file).facts.lists[args.range()].iter();
+    let args: Vec<Ty> = args.map(|arg| db.instance_of_expr(file, *arg)).collect();
+    let meets = |bound: &Ty, arg: &Ty| match (bound, arg) {
+        (Ty::Instance(bound, _), Ty::Instance(arg, _)) => {
+            let hierarchy = hierarchy::hierarchy(db, *arg);
+            hierarchy.open || hierarchy.types.iter().any(|(ty, _)| ty == bound)
+        }
+        _ => true,
+    };
+    let fits = |symbol: &SymbolRef| {
+        let facts = db.program.known(symbol.file).facts;
+        let params = &facts.bindings[db.program.symbol(*symbol).type_params.range()];
+        params.iter().zip(&args).all(|(param, arg)| {
+            let bound = db.instance_of_expr(symbol.file, param.ty);
+            bound.alternatives().iter().all(|bound| meets(bound, arg))
+        })
+    };
+    let left: Symbols = symbols.iter().copied().filter(fits).collect();
+    if left.is_empty() { symbols } else { left }
 }
 
 /// Returns a callee with the type arguments of its call, and the substitution of its parameters.
