@@ -344,10 +344,8 @@ impl Sides {
         let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
         let (old_touched, old_outside) = before.around(old_lines, &old);
         let (new_touched, new_outside) = after.around(new_lines, &new);
-        for (side, line, text) in [(&before, old_outside, &old), (&after, new_outside, &new)] {
-            let heading = line.map(|line| side.heading(line, text)).unwrap_or_default();
-            changed.terms.extend(terms_of(heading));
-        }
+        changed.terms = before.heading_terms(old_outside, &old);
+        changed.terms.append(&mut after.heading_terms(new_outside, &new));
         let is_there = changed.new.is_some();
         changed.outside = new_outside.or(old_outside.map(|line| if is_there { 1 } else { line }));
         let (symbols, removed, added) =
@@ -492,7 +490,6 @@ def outer():
         let new = format!("import os\n{OLD}");
         let (found, names) = changed(OLD, &new, "@@ -0,0 +1 @@\n+import os\n");
         assert_eq!((found.files[0].outside, names.len()), (Some(1), 0));
-        // What heads them belongs to the change.
         let old = "secure(\n    1,\n)\n";
         let hunk = "@@ -2 +2 @@\n-    1,\n+    2,\n";
         let (found, names) = changed(old, &old.replace('1', "2"), hunk);

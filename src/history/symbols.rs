@@ -154,13 +154,15 @@ impl FileSide {
         bytes.and_then(|bytes| text.get(bytes.clone())).unwrap_or_default()
     }
 
-    /// The line that heads a line outside of all symbols: the last one before it that starts with a
-    /// word in the first column, as in the headings of hunks.
-    pub(super) fn heading<'t>(&self, line: u32, text: &'t [u8]) -> &'t [u8] {
+    /// Terms of the line that heads one outside of all symbols: the last one before it that starts
+    /// with a word in the first column, as in the headings of hunks.
+    pub(super) fn heading_terms(&self, outside: Option<u32>, text: &[u8]) -> Vec<Term> {
         let is_heading = |line: &&[u8]| {
             line.first().is_some_and(|&byte| byte.is_ascii_alphabetic() || b"_$".contains(&byte))
         };
-        (1..=line).rev().map(|line| self.line(line, text)).find(is_heading).unwrap_or_default()
+        let last = outside.unwrap_or_default();
+        let heading = (1..=last).rev().map(|line| self.line(line, text)).find(is_heading);
+        heading.map(terms_of).unwrap_or_default()
     }
 }
 

@@ -53,7 +53,8 @@ fn a_call_of_one_of_several_overloads_reaches_each() {
     let writer = "class Writer {\n  void value(double number) { put(1); }\n  \
         void value(Number number) { put(2); }\n  void put(int kind) {}\n}\n";
     repository.write("src/main/java/Writer.java", writer);
-    let adapter = "class Adapter {\n  void write(Writer out, Source source) { out.value(source.next()); }\n}\n";
+    let adapter = "class Adapter {\n  void write(Writer out, Source source) {\n    \
+        out.value(source.next());\n  }\n}\n";
     repository.write("src/main/java/Adapter.java", adapter);
     let test =
         "class AdapterTest {\n  @Test\n  void writes() { new Adapter().write(null, null); }\n}\n";

@@ -15,8 +15,8 @@ use cograph_source::{self as source, ReadFile, Root};
 use cograph_store::{FileRow, Snapshot, StoreError, SymbolKey};
 use std::cell::Cell;
 
-/// Maximum size of an edited file: both of its texts are parsed, in parallel, within the time that a
-/// hook may take.
+/// Maximum size of an edited file: both of its texts are parsed, in parallel, within the time that
+/// a hook may take.
 const MAX_TEXT: usize = 64 << 10;
 
 /// What the edits of one call break.
