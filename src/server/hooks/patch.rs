@@ -39,10 +39,10 @@ pub(super) fn parse(text: &str) -> Vec<PatchedText> {
                 is_read = true;
             } else if let Some(path) = header.strip_prefix("Delete File: ") {
                 found.push(file(path, None));
-            } else if header.starts_with("Move to: ") {
-                if let Some(moved) = found.last_mut() {
-                    moved.hunks = None;
-                }
+            } else if header.starts_with("Move to: ")
+                && let Some(moved) = found.last_mut()
+            {
+                moved.hunks = None;
             }
             continue;
         }
