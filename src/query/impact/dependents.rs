@@ -10,7 +10,7 @@ use cograph_model::{RelationKind, SiteKind, SymbolKind};
 use cograph_store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Maximum number of symbols that are followed.
-pub const MAX_SYMBOLS: usize = 20_000;
+pub const MAX_SYMBOLS: usize = 3_000;
 /// Maximum distance.
 pub const MAX_DISTANCE: u32 = 12;
 /// Maximum number of sites of one symbol that are followed.
