@@ -197,7 +197,9 @@ fn overloaded(
     if !row.kind.is_callable() {
         return Ok(());
     }
-    for site in lookup.snapshot.sites_possibly_to(key)?.into_iter().take(MAX_SITES) {
+    let all = lookup.snapshot.sites_possibly_to(key)?;
+    found.is_cut |= all.len() > MAX_SITES;
+    for site in all.into_iter().take(MAX_SITES) {
         let SiteTarget::Candidates(set) = site.target else { continue };
         let mut is_overload = true;
         for other in lookup.snapshot.candidates(set)? {
