@@ -185,6 +185,10 @@ pub struct ImpactResult {
     pub breaks: Vec<Break>,
     /// What depends on the change, by certainty, then by distance.
     pub dependents: Vec<Dependent>,
+    /// True if a limit ended the search for dependents: there may be more of them.
+    pub more_dependents: bool,
+    /// True if there are more possible dependents than are listed.
+    pub more_possible: bool,
     /// Tests, best first.
     pub tests: Vec<AffectedTest>,
     /// Number of tests by class.
@@ -254,8 +258,15 @@ pub fn impact(
             let files = breaks.unread;
             result.unjudged.push(format!("arguments in {files} files are not compared"));
         }
+        if breaks.is_cut.get() {
+            let (uses, types) = (breaks::MAX_SITES, breaks::MAX_TYPES);
+            result.unjudged.push(format!(
+                "of a symbol at most {uses} uses and {types} types below it are compared"
+            ));
+        }
     }
     result.dependents = listed(&lookup, &reached)?;
+    (result.more_dependents, result.more_possible) = (reached.is_cut, reached.more_possible);
     let ranked = tests_of::ranked(&lookup, &seeds, &reached, params)?;
     result.by_class = tests_of::by_class(&ranked.tests);
     result.commands = runners::commands(&lookup, &ranked.tests)?;
@@ -394,7 +405,14 @@ fn unknown(
         if has_none { unknown.push(sentence) } else { unjudged.push(sentence) }
     }
     if reached.is_cut {
-        unknown.push(format!("dependents beyond {MAX_SYMBOLS} symbols are not followed"));
+        unknown.push(format!(
+            "dependents beyond {MAX_SYMBOLS} symbols, or {} uses of one, are not followed",
+            dependents::MAX_SITES
+        ));
+    }
+    if reached.more_possible {
+        let all = dependents::MAX_POSSIBLE;
+        unknown.push(format!("possible uses beyond {all} are not listed"));
     }
     let textual =
         reached.possible.iter().filter(|(_, degree, _)| *degree == Certainty::Textual).count();

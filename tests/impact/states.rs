@@ -166,3 +166,32 @@ fn a_diff_has_symbols_and_edges_of_both_sides() {
     let left = left.filter_map(Result::ok).map(|entry| entry.file_name());
     assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with("diff-")));
 }
+
+#[test]
+fn what_a_limit_leaves_out_is_said() {
+    let repository = GitRepository::new();
+    let before = "def pour(cup):\n    return cup\n";
+    repository.write("pour.py", before);
+    let callers = (0..5_001).map(|at| format!("\ndef use_{at}():\n    return pour({at})\n"));
+    let callers: String = callers.collect();
+    repository.write("callers.py", &format!("from pour import pour\n{callers}"));
+    let kinds =
+        "class A:\n    def drain(self):\n        pass\n\n\nclass B:\n    def drain(self):\n";
+    let unknown = (0..501).map(|at| format!("\ndef drain_{at}(it):\n    return it.drain()\n"));
+    let unknown: String = unknown.collect();
+    repository.write("drain.py", &format!("{kinds}        pass\n\n{unknown}"));
+    repository.commit("one");
+    let (_, text) = repository.ask(&["impact", "pour"]);
+    assert!(text.contains("at least 2999 dependents"), "{text}");
+    assert!(text.contains("dependents beyond 3000 symbols"), "{text}");
+    let (_, text) = repository.ask(&["impact", "A.drain"]);
+    assert!(text.contains("at least 500 possible"), "{text}");
+    assert!(text.contains("possible uses beyond 500 are not listed"), "{text}");
+    assert_eq!(repository.json(&["impact", "pour"])["totals"]["dependents"]["more"], true);
+    repository.write("pour.py", &before.replace("(cup)", "(cup, jug)"));
+    let answer = repository.json(&["impact"]);
+    assert_eq!(answer["breaks"].as_array().expect("a list").len(), 4_999, "one use is an import");
+    let sentence = "of a symbol at most 5000 uses and 2000 types below it are compared";
+    let unjudged = answer["unjudged"].as_array().expect("a list");
+    assert!(unjudged.iter().any(|one| one == sentence), "{unjudged:?}");
+}

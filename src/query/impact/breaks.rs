@@ -1,6 +1,7 @@
 //! Sites that no longer fit a changed symbol: its name is gone, it takes other arguments, or what
 //! overrides it differs.
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,11 +35,28 @@ pub(super) struct Breaks<'b, 'l, 'q> {
     pub(super) found: Vec<Break>,
     /// Files whose calls were not read.
     pub(super) unread: u64,
+    /// True if a symbol has more uses, or types below it, than are compared.
+    pub(super) is_cut: Cell<bool>,
 }
 
 impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
     pub(super) fn new(lookup: &'l Lookup<'q>, params: &'b ImpactParams<'b>) -> Self {
-        Self { lookup, params, calls: FxHashMap::default(), found: Vec::new(), unread: 0 }
+        let (calls, found) = Default::default();
+        Self { lookup, params, calls, found, unread: 0, is_cut: Cell::default() }
+    }
+
+    /// True if one more type is followed after so many.
+    pub(super) fn is_within(&self, types: usize) -> bool {
+        let is_cut = types >= MAX_TYPES;
+        self.is_cut.set(self.is_cut.get() || is_cut);
+        !is_cut
+    }
+
+    /// At most as many sites as are compared.
+    pub(super) fn limited(&self, mut sites: Vec<SiteRow>) -> Vec<SiteRow> {
+        self.is_cut.set(self.is_cut.get() || sites.len() > MAX_SITES);
+        sites.truncate(MAX_SITES);
+        sites
     }
 
     /// Adds what a changed symbol breaks; `own` is the symbol of the store, if there is one.
@@ -79,8 +97,7 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
     ) -> Result<(), QueryError> {
         let is_member = !old.container.is_empty();
         for name in keys_of(self.lookup, &old.name)? {
-            let mut sites = self.lookup.snapshot.unresolved_named(name)?;
-            sites.truncate(MAX_SITES);
+            let sites = self.limited(self.lookup.snapshot.unresolved_named(name)?);
             for site in sites.iter().filter(|site| site.target == SiteTarget::None) {
                 self.lookup.check()?;
                 let place = self.lookup.place(site.file)?;
@@ -126,8 +143,7 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
         for key in self.dispatched(old, own)? {
             sites.extend(self.lookup.snapshot.sites_to(key)?);
         }
-        sites.truncate(MAX_SITES);
-        for site in &sites {
+        for site in &self.limited(sites) {
             if !matches!(site.kind, SiteKind::Call | SiteKind::Construct) {
                 continue;
             }
@@ -151,7 +167,7 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
     /// A type and those that inherit its constructor.
     fn inheriting(&self, container: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
         let (mut types, mut next) = (vec![container], 0);
-        while let Some(&of) = types.get(next).filter(|_| types.len() < MAX_TYPES) {
+        while let Some(&of) = types.get(next).filter(|_| self.is_within(types.len())) {
             next += 1;
             for relation in self.lookup.relations_to(of)?.iter() {
                 if relation.kind == RelationKind::Inherits
@@ -174,7 +190,7 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
     ) -> Result<(), QueryError> {
         let Some(own) = own else { return Ok(()) };
         for key in self.lookup.same_entity(own.key)? {
-            for site in self.lookup.snapshot.sites_to(key)?.iter().take(MAX_SITES) {
+            for site in &self.limited(self.lookup.snapshot.sites_to(key)?) {
                 if site.step == Step::UniqueName && site.file != own.file {
                     let name = old.qualified_name();
                     self.push(site, BreakKind::Gone, &name, reason, Certainty::Likely)?;

@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::cases::{Case, TestFiles, test_files};
+use super::cases::{Case, TestFiles};
 use crate::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_model::RepoPath;
@@ -32,7 +32,8 @@ pub fn test_cases<'n>(
     cancel: &CancelToken,
 ) -> Result<Vec<Option<TestCase>>, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
-    let (mut known, mut files) = (CaseNames::new(&lookup)?, TestFiles::default());
+    let mut files = TestFiles::default();
+    let mut known = CaseNames::new(&lookup, &files)?;
     let mut found = Vec::new();
     for name in names {
         lookup.check()?;
@@ -49,7 +50,7 @@ pub fn all_test_cases(
 ) -> Result<Vec<TestCase>, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let (mut files, mut found) = (TestFiles::default(), Vec::new());
-    for file in test_files(&lookup, |_| true)? {
+    for &file in files.all(&lookup)?.iter() {
         lookup.check()?;
         for case in files.get(&lookup, file)?.cases.clone() {
             found.push(test_case(&lookup, &mut files, (file, case))?);
@@ -84,9 +85,9 @@ pub(super) struct CaseNames<'l, 'q> {
 }
 
 impl<'l, 'q> CaseNames<'l, 'q> {
-    pub(super) fn new(lookup: &'l Lookup<'q>) -> Result<Self, QueryError> {
+    pub(super) fn new(lookup: &'l Lookup<'q>, files: &TestFiles) -> Result<Self, QueryError> {
         let mut by_stem: FxHashMap<String, Vec<(FileKey, String)>> = FxHashMap::default();
-        for file in test_files(lookup, |_| true)? {
+        for &file in files.all(lookup)?.iter() {
             let path = lookup.place(file)?.path.clone();
             let whole = stem(path.as_str()).to_owned();
             let last = whole.rsplit('/').next().unwrap_or_default().to_owned();
@@ -172,7 +173,7 @@ impl<'l, 'q> CaseNames<'l, 'q> {
     ) -> Result<Option<Case>, QueryError> {
         if self.by_name.is_none() {
             let mut by_name: FxHashMap<Box<str>, Vec<Case>> = FxHashMap::default();
-            for file in test_files(self.lookup, |_| true)?.into_iter().take(MAX_FILES) {
+            for &file in files.all(self.lookup)?.iter().take(MAX_FILES) {
                 self.lookup.check()?;
                 let read = files.get(self.lookup, file)?;
                 for &at in &read.cases {

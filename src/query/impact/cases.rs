@@ -1,7 +1,9 @@
 //! Test cases: which symbols are tests, what sets them up, and which of them a reached symbol
 //! stands before.
 
+use std::cell::OnceCell;
 use std::collections::hash_map::Entry;
+use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
@@ -39,7 +41,18 @@ impl TestFile {
             let at = position(&row, symbol);
             at.is_some_and(|at| symbols[at].flags & flags::TEST != 0)
         };
-        let lines = if set_up.is_empty() { Vec::new() } else { decorated(lookup, &row, set_up)? };
+        let is_inside_tests = |symbol: &SymbolRow| symbol.container.is_some_and(is_test);
+        let has_prefix = |symbol: &SymbolRow| {
+            prefixes.iter().any(|prefix| symbol.name_text.starts_with(prefix.as_str()))
+        };
+        // Sites are many: they are read only if a decorator decides what a symbol is.
+        let is_open = symbols
+            .iter()
+            .any(|symbol| is_marked(symbol) && !has_prefix(symbol) && !is_inside_tests(symbol));
+        let lines = match is_open && !prefixes.is_empty() && !set_up.is_empty() {
+            true => decorated(lookup, &row, set_up)?,
+            false => Vec::new(),
+        };
         let mut has_inner = vec![false; symbols.len()];
         for symbol in symbols.iter().filter(|symbol| symbol.kind == SymbolKind::Test) {
             if let Some(at) = symbol.container.and_then(|outer| position(&row, outer)) {
@@ -50,10 +63,14 @@ impl TestFile {
             .filter(|&at| !has_inner[at])
             .filter(|&at| {
                 let symbol = &symbols[at];
-                let is_inside_tests = symbol.container.is_some_and(is_test);
                 let header = symbol.extent.start.line..=symbol.name_at.line;
-                let is_set_up = is_inside_tests || lines.iter().any(|line| header.contains(line));
-                is_case(symbol, prefixes, is_set_up)
+                let is_set_up =
+                    || is_inside_tests(symbol) || lines.iter().any(|line| header.contains(line));
+                // Where the language knows tests by their names, one of another name is a test only
+                // if it is marked itself and sets nothing up.
+                symbol.kind == SymbolKind::Test
+                    || is_marked(symbol)
+                        && (prefixes.is_empty() || has_prefix(symbol) || !is_set_up())
             })
             .collect();
         Ok(Self { row, symbols, cases })
@@ -105,20 +122,12 @@ fn decorated(
     Ok(lines)
 }
 
-/// True for a test that a runner runs by itself. Where the language knows tests by their names, one
-/// of another name is a test only if it is marked itself and sets nothing up.
-fn is_case(symbol: &SymbolRow, prefixes: &[String], is_set_up: bool) -> bool {
-    if symbol.kind == SymbolKind::Test {
-        return true;
-    }
-    let is_marked = symbol.flags & flags::TEST != 0
+/// True for a callable that is marked as test code and has a body.
+fn is_marked(symbol: &SymbolRow) -> bool {
+    symbol.flags & flags::TEST != 0
         && symbol.flags & flags::DECLARATION == 0
         && symbol.kind.is_callable()
-        && symbol.kind != SymbolKind::Constructor;
-    is_marked
-        && (prefixes.is_empty()
-            || !is_set_up
-            || prefixes.iter().any(|prefix| symbol.name_text.starts_with(prefix.as_str())))
+        && symbol.kind != SymbolKind::Constructor
 }
 
 /// True if a parameter of a header has this name.
@@ -132,27 +141,28 @@ pub(super) fn has_parameter(signature: &str, name: &str) -> bool {
     })
 }
 
-/// Test files whose path passes a filter.
-pub(super) fn test_files(
-    lookup: &Lookup<'_>,
-    admits: impl Fn(&str) -> bool,
-) -> Result<Vec<FileKey>, QueryError> {
-    let mut found = Vec::new();
-    for (key, path) in lookup.snapshot.paths()? {
-        if admits(&path) && lookup.of_file(key, |file| file.test)? {
-            found.push(key);
-        }
-    }
-    Ok(found)
-}
-
 /// Test files by key, read once.
 #[derive(Default)]
 pub(super) struct TestFiles {
     files: FxHashMap<FileKey, TestFile>,
+    all: OnceCell<Rc<[FileKey]>>,
 }
 
 impl TestFiles {
+    /// Keys of all test files.
+    pub(super) fn all(&self, lookup: &Lookup<'_>) -> Result<Rc<[FileKey]>, QueryError> {
+        if let Some(all) = self.all.get() {
+            return Ok(Rc::clone(all));
+        }
+        let mut found = Vec::new();
+        for (key, _) in lookup.snapshot.paths()? {
+            if lookup.of_file(key, |file| file.test)? {
+                found.push(key);
+            }
+        }
+        Ok(Rc::clone(self.all.get_or_init(|| found.into())))
+    }
+
     /// The file; read on first use.
     pub(super) fn get(
         &mut self,

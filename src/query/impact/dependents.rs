@@ -14,9 +14,13 @@ pub const MAX_SYMBOLS: usize = 3_000;
 /// Maximum distance.
 pub const MAX_DISTANCE: u32 = 12;
 /// Maximum number of sites of one symbol that are followed.
-const MAX_SITES: usize = 5_000;
+pub(super) const MAX_SITES: usize = 5_000;
+/// Maximum number of methods that a symbol overrides, with itself.
+const MAX_OVERRIDDEN: usize = 200;
+/// Maximum number of types that inherit a constructor, with its own.
+const MAX_TYPES: usize = 500;
 /// Maximum number of possible uses that are kept.
-const MAX_POSSIBLE: usize = 500;
+pub(super) const MAX_POSSIBLE: usize = 500;
 /// Number of symbols with a name above which unresolved uses of the name are no evidence.
 const MAX_NAMESAKES: usize = 12;
 
@@ -65,6 +69,8 @@ pub(super) struct Dependents {
     pub(super) possible: Vec<(SiteRow, Certainty, SymbolKey)>,
     /// True if a limit ended the traversal.
     pub(super) is_cut: bool,
+    /// True if there are more sites that may lead to a changed symbol.
+    pub(super) more_possible: bool,
 }
 
 impl Dependents {
@@ -76,6 +82,14 @@ impl Dependents {
         if let std::collections::hash_map::Entry::Vacant(entry) = self.symbols.entry(symbol) {
             entry.insert(reached);
             self.order.push(symbol);
+        }
+    }
+
+    fn may_lead(&mut self, site: SiteRow, degree: Certainty, seed: SymbolKey) {
+        if self.possible.len() < MAX_POSSIBLE {
+            self.possible.push((site, degree, seed));
+        } else {
+            self.more_possible = true;
         }
     }
 }
@@ -133,7 +147,7 @@ fn step(
     }
     let mut above = same;
     let (own_count, mut next) = (above.len(), 0);
-    while let Some(&key) = above.get(next).filter(|_| above.len() < 200) {
+    while let Some(&key) = above.get(next).filter(|_| above.len() < MAX_OVERRIDDEN) {
         next += 1;
         for relation in lookup.relations_from(key)?.iter() {
             if relation.kind == RelationKind::Overrides && !above.contains(&relation.to) {
@@ -141,6 +155,7 @@ fn step(
             }
         }
     }
+    found.is_cut |= above.len() >= MAX_OVERRIDDEN;
     for &overridden in &above[own_count..] {
         sites(lookup, found, symbol, overridden, own, Some(Way::Overrides))?;
     }
@@ -244,7 +259,7 @@ fn constructions(
     own: Reached,
 ) -> Result<(), QueryError> {
     let (mut types, mut next) = (vec![container], 0);
-    while let Some(&of) = types.get(next).filter(|_| types.len() < 500) {
+    while let Some(&of) = types.get(next).filter(|_| types.len() < MAX_TYPES) {
         next += 1;
         let mut count = 0;
         lookup.snapshot.visit_sites_to(of, |site| {
@@ -254,6 +269,7 @@ fn constructions(
             }
             count < MAX_SITES
         })?;
+        found.is_cut |= count >= MAX_SITES;
         for relation in lookup.relations_to(of)?.iter() {
             if relation.kind == RelationKind::Inherits
                 && !types.contains(&relation.from)
@@ -263,6 +279,7 @@ fn constructions(
             }
         }
     }
+    found.is_cut |= types.len() >= MAX_TYPES;
     Ok(())
 }
 
@@ -277,10 +294,8 @@ fn possible(
     for &seed in seeds {
         let row = lookup.symbol(seed)?;
         for site in lookup.snapshot.sites_possibly_to(seed)? {
-            if found.possible.len() < MAX_POSSIBLE {
-                let degree = certainty(&site);
-                found.possible.push((site, degree, seed));
-            }
+            let degree = certainty(&site);
+            found.may_lead(site, degree, seed);
         }
         if is_found_by_name(&row)
             && lookup.snapshot.bearers(row.name, MAX_NAMESAKES + 1)? <= MAX_NAMESAKES
@@ -292,9 +307,7 @@ fn possible(
     for (name, seed) in names {
         for site in lookup.snapshot.unresolved_named(name)? {
             lookup.check()?;
-            if found.possible.len() < MAX_POSSIBLE {
-                found.possible.push((site, Certainty::Textual, seed));
-            }
+            found.may_lead(site, Certainty::Textual, seed);
         }
     }
     let order = lookup.order();

@@ -1,7 +1,7 @@
 //! Uses of a symbol that is visible in fewer places than before.
 
 use super::BreakKind;
-use super::breaks::{Breaks, MAX_SITES};
+use super::breaks::Breaks;
 use crate::QueryError;
 use crate::graph::calls::certainty;
 use cograph_grammar as grammar;
@@ -37,8 +37,7 @@ impl Breaks<'_, '_, '_> {
         for key in self.lookup.same_entity(own.key)? {
             sites.extend(self.lookup.snapshot.sites_to(key)?);
         }
-        sites.truncate(MAX_SITES);
-        for site in &sites {
+        for site in &self.limited(sites) {
             if !self.sees(site, own, &reach)? {
                 let reason = match old.visibility == new.visibility {
                     true => "not exported any more".to_owned(),

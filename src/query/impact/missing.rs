@@ -1,6 +1,6 @@
 //! Members that a type above or below requires with other parameters, or at all.
 
-use super::breaks::{Breaks, MAX_TYPES};
+use super::breaks::Breaks;
 use super::{Break, BreakKind};
 use crate::{Certainty, QueryError};
 use cograph_grammar::{self as grammar, Language};
@@ -136,7 +136,7 @@ impl Breaks<'_, '_, '_> {
         }
         for how in [BELOW, ABOVE] {
             let (mut types, mut at) = (vec![container], 0);
-            while let Some(&of) = types.get(at).filter(|_| types.len() < MAX_TYPES) {
+            while let Some(&of) = types.get(at).filter(|_| self.is_within(types.len())) {
                 at += 1;
                 self.lookup.check()?;
                 let relations = match how == BELOW {
@@ -172,7 +172,7 @@ impl Breaks<'_, '_, '_> {
     /// Concrete types below one without a member of this name, of their own or inherited.
     fn without(&self, base: SymbolKey, member: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
         let (mut found, mut next, mut at) = (Vec::new(), vec![base], 0);
-        while let Some(&of) = next.get(at).filter(|_| next.len() < MAX_TYPES) {
+        while let Some(&of) = next.get(at).filter(|_| self.is_within(next.len())) {
             at += 1;
             self.lookup.check()?;
             for relation in self.lookup.relations_to(of)?.iter() {

@@ -1,5 +1,7 @@
 //! Evidence that a test exercises a change, and its weight.
 
+use std::sync::LazyLock;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dependents::Way;
@@ -190,7 +192,8 @@ fn stem_of(path: &str) -> &str {
 
 /// Words of a text but for those that mark tests.
 fn words(text: &str) -> FxHashSet<Term> {
-    let marks: FxHashSet<Term> = terms_of(TEST_WORDS.as_bytes()).into_iter().collect();
+    static MARKS: LazyLock<FxHashSet<Term>> =
+        LazyLock::new(|| terms_of(TEST_WORDS.as_bytes()).into_iter().collect());
     let mut found = FxHashSet::default();
     for (_, run) in runs(text.as_bytes()) {
         parts(run, |part| {
@@ -198,7 +201,7 @@ fn words(text: &str) -> FxHashSet<Term> {
             found.insert(term(part));
         });
     }
-    found.retain(|term| !marks.contains(term));
+    found.retain(|term| !MARKS.contains(term));
     found
 }
 
@@ -208,19 +211,38 @@ pub(super) fn name_words(path: &str) -> FxHashSet<Term> {
     words(name.rsplit_once('.').map_or(name, |(before, _)| before))
 }
 
-/// Likeness of the paths of a test file and of a changed one: the share of the words of the test
-/// file's name that are in the other path, all of it only with a word of its file name.
-pub(super) fn likeness(test: &str, changed: &str) -> f32 {
-    let (own, other_stem, other) = (words(stem_of(test)), words(stem_of(changed)), words(changed));
-    if own.is_empty() {
-        return 0.0;
+/// Words of the name of a file without its extensions.
+pub(super) fn stem_words(path: &str) -> FxHashSet<Term> {
+    words(stem_of(path))
+}
+
+/// Words of the path of a changed file.
+pub(super) struct ChangedPath {
+    stem: FxHashSet<Term>,
+    all: FxHashSet<Term>,
+    /// True for a file that represents its directory, and has no name of its own.
+    is_directory: bool,
+}
+
+impl ChangedPath {
+    pub(super) fn of(path: &str) -> Self {
+        let stem = stem_of(path);
+        let is_directory = stem.starts_with('_') || stem == "index";
+        Self { stem: words(stem), all: words(path), is_directory }
     }
-    let shared = own.intersection(&other).count() as f32 / own.len() as f32;
-    // A file that represents its directory has no name of its own.
-    let is_named =
-        other_stem.is_empty() || stem_of(changed).starts_with('_') || stem_of(changed) == "index";
-    let has_stem = is_named || own.intersection(&other_stem).next().is_some();
-    if has_stem { shared } else { shared / 2.0 }
+
+    /// Likeness of a test file with these words in its name: the share of them that are in the
+    /// changed path, all of it only with a word of the changed file's name.
+    pub(super) fn likeness(&self, test: &FxHashSet<Term>) -> f32 {
+        if test.is_empty() {
+            return 0.0;
+        }
+        let shared = test.intersection(&self.all).count() as f32 / test.len() as f32;
+        let has_stem = self.is_directory
+            || self.stem.is_empty()
+            || test.intersection(&self.stem).next().is_some();
+        if has_stem { shared } else { shared / 2.0 }
+    }
 }
 
 /// Weights of words by their rarity among the tests.
@@ -282,7 +304,7 @@ mod tests {
             ("tests/test_utils.py", "scrapy/core/engine.py", 0.0, 0.0),
             ("tests/tests.py", "scrapy/core/engine.py", 0.0, 0.0),
         ] {
-            let found = likeness(test, changed);
+            let found = ChangedPath::of(changed).likeness(&stem_words(test));
             assert!((least..=most).contains(&found), "{test} {changed} {found}");
         }
     }

@@ -5,9 +5,9 @@ use std::collections::hash_map::Entry;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::case_names::CaseNames;
-use super::cases::{Case, TestFile, TestFiles, has_parameter, test_files};
+use super::cases::{Case, TestFile, TestFiles, has_parameter};
 use super::dependents::{Dependents, Way};
-use super::rank::{Evidence, Rarity, TestClass, least, likeness, name_words};
+use super::rank::{ChangedPath, Evidence, Rarity, TestClass, least, name_words, stem_words};
 use super::seeds::Seeds;
 use super::{AffectedTest, Execution, ImpactParams};
 use crate::QueryError;
@@ -191,7 +191,12 @@ fn follow_fixtures(
                 below.is_empty()
                     || path.strip_prefix(&*below).is_some_and(|rest| rest.starts_with('/'))
             };
-            places = test_files(lookup, inside)?;
+            places.clear();
+            for &file in files.all(lookup)?.iter() {
+                if inside(lookup.place(file)?.path.as_str()) {
+                    places.push(file);
+                }
+            }
         }
         for place in places.into_iter().take(MAX_READ) {
             let file = files.get(lookup, place)?;
@@ -234,12 +239,12 @@ fn from_files(
     found: &mut CaseEvidence,
 ) -> Result<u64, QueryError> {
     let importers = importers(lookup, seeds, !found.cases.is_empty())?;
-    let mut changed: Vec<_> = seeds.gone.iter().map(|path| (path.clone(), None)).collect();
+    let mut changed: Vec<_> = seeds.gone.iter().map(|path| (ChangedPath::of(path), None)).collect();
     for &file in &seeds.files {
         let place = lookup.place(file)?;
-        changed.push((place.path.as_str().to_owned(), place.language));
+        changed.push((ChangedPath::of(place.path.as_str()), place.language));
     }
-    let all = test_files(lookup, |_| true)?;
+    let all = files.all(lookup)?;
     let known: FxHashSet<FileKey> = found.cases.keys().map(|(file, _)| *file).collect();
     let mut names = Vec::new();
     for &file in all.iter().take(MAX_FILES) {
@@ -254,7 +259,8 @@ fn from_files(
         // Names are alike within a language only.
         let language = lookup.place(file)?.language;
         let kin = changed.iter().filter(|(_, of)| of.is_none() || *of == language);
-        let alike = kin.map(|(one, _)| likeness(path.as_str(), one)).fold(0.0, f32::max);
+        let own = stem_words(path.as_str());
+        let alike = kin.map(|(one, _)| one.likeness(&own)).fold(0.0, f32::max);
         let share = params.together.and_then(|together| together.shares.get(&path));
         let together = share.map_or(0.0, |share| *share as f32 / 1000.0);
         let imports = importers.get(&file).copied().unwrap_or(0);
@@ -360,7 +366,10 @@ fn from_executions(
     files: &mut TestFiles,
     found: &mut CaseEvidence,
 ) -> Result<(), QueryError> {
-    let mut names = CaseNames::new(lookup)?;
+    if executions.is_empty() {
+        return Ok(());
+    }
+    let mut names = CaseNames::new(lookup, files)?;
     for execution in executions {
         lookup.check()?;
         if let Some(case) = names.find(files, &execution.test)? {

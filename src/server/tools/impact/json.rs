@@ -38,6 +38,7 @@ pub(super) fn impact(result: &ImpactResult, history: &[(RepoPath, FileHistory)])
                 "certain": certain.count(),
                 "possible": result.dependents.iter()
                     .filter(|dependent| !dependent.certainty.is_sure()).count(),
+                "more": result.more_dependents || result.more_possible,
             },
             "tests": result.by_class.iter().map(
                 |(class, count)| (class.word().to_owned(), json!(count))

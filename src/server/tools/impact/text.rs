@@ -122,14 +122,19 @@ fn head(result: &ImpactResult) -> String {
     };
     let known = result.dependents.iter().filter(|dependent| sure(dependent.certainty)).count();
     let possible = result.dependents.len() - known;
+    let at_least = |is_cut: bool| if is_cut { "at least " } else { "" };
+    let (least, or_more) = (at_least(result.more_dependents), at_least(result.more_possible));
     let dependents = match (known, possible) {
         (0, 0) if result.seeds.is_empty() => {
             "dependents: not known, the change is outside of symbols".to_owned()
         }
         (0, 0) => "0 dependents: nothing known refers to it".to_owned(),
-        (0, possible) => format!("0 certain dependents, {possible} possible"),
-        (known, 0) => plural(known as u64, "dependent"),
-        (known, possible) => format!("{}, {possible} possible", plural(known as u64, "dependent")),
+        (0, possible) => format!("0 certain dependents, {or_more}{possible} possible"),
+        (known, 0) => format!("{least}{}", plural(known as u64, "dependent")),
+        (known, possible) => {
+            let known = plural(known as u64, "dependent");
+            format!("{least}{known}, {or_more}{possible} possible")
+        }
     };
     let tests = match result.tests.len() {
         0 if result.test_files == 0 => "0 tests: no test file is recognized".to_owned(),
