@@ -114,6 +114,50 @@ fn with_parameters(symbol: &mut ChangedSymbol) {
     }
 }
 
+/// True if the lines that differ from the text before are in the body of one function, and in the
+/// header of none of its symbols: such an edit breaks no use, without a look at the text after it.
+pub fn is_in_body(sides: &[SymbolSide], before: &[u8], after: &[u8]) -> bool {
+    let same = same_lines(before, after);
+    // What is inserted between two lines touches both.
+    let (first, last) = match same.first + same.last == same.all.0 {
+        true => (same.first, same.first + 1),
+        false => (same.first + 1, same.all.0 - same.last),
+    };
+    let headed = |side: &&SymbolSide| side.kind.is_callable() || side.kind.is_type();
+    let text = String::from_utf8_lossy(before);
+    let lines: Vec<&str> = text.lines().collect();
+    let mut is_inside = false;
+    for side in sides.iter().filter(headed) {
+        let (start, end) = side.lines;
+        let header = header_end(side, &lines).unwrap_or(end);
+        if first <= header && start <= last {
+            return false;
+        }
+        is_inside |= side.kind.is_callable() && header < first && last <= end;
+    }
+    is_inside
+}
+
+/// Last line of the header of a symbol; none if the text does not have its signature.
+fn header_end(side: &SymbolSide, lines: &[&str]) -> Option<u32> {
+    let rest = |text: &str| text.find(&side.name).map(|at| at + side.name.len());
+    let wanted = &side.signature[rest(&side.signature)?..];
+    let mut wanted = wanted.chars().filter(|letter| !letter.is_whitespace()).peekable();
+    let first = side.name_at.line as usize;
+    let mut from = rest(lines.get(first.checked_sub(1)?)?)?;
+    for (line, text) in lines.iter().enumerate().skip(first - 1) {
+        for letter in text[from..].chars().filter(|letter| !letter.is_whitespace()) {
+            match wanted.peek() {
+                None => return u32::try_from(line + 1).ok(),
+                Some(next) if *next == letter => drop(wanted.next()),
+                Some(_) => return None,
+            }
+        }
+        from = 0;
+    }
+    None
+}
+
 /// Lines at both ends that the texts have in common.
 fn same_lines(old: &[u8], new: &[u8]) -> SameLines {
     let lines =
@@ -165,6 +209,42 @@ mod tests {
         assert_eq!(edit.counts["one"], (1, 0));
         assert_eq!(edit.same.and_then(|same| same.moved(7)), Some(4));
         assert!(!edit.mentions("one") && edit.imported.contains(&"y".to_owned()));
+    }
+
+    #[test]
+    fn an_edit_inside_of_one_body_is_recognized_without_the_text_after_it() {
+        let text = "import y\n\n\nclass A:\n    def one(\n        self, a,\n    ):\n        b = a\n\n        \
+                    def inner(c):\n            return c\n        return y(a)\n\n    x = 1\n\n\ndef two():\n    \
+                    z = 1\n    return z\n";
+        let path = RepoPath::new("a.py").expect("a path");
+        let side = EditSide::of(&path, text.as_bytes()).expect("it is parsed");
+        let sides: Vec<SymbolSide> = side.own.symbols.into_iter().map(|one| one.side).collect();
+        let check = |old: &str, new: &str| {
+            assert_eq!(text.matches(old).count(), 1, "{old}");
+            is_in_body(&sides, text.as_bytes(), text.replace(old, new).as_bytes())
+        };
+        for (old, new) in [
+            ("b = a", "b = a + 1"),
+            ("return y(a)", "d = 1\n        return y(d)"),
+            ("        return y(a)\n", ""),
+            ("    return z", "    z += 1\n    return z"),
+            ("z = 1\n", "z = 1\n    print(z)\n"),
+        ] {
+            assert!(check(old, new), "{old} -> {new}");
+        }
+        for (old, new) in [
+            ("self, a,", "self, a, e,"),
+            ("self, a,\n", "self, a,\n        e,\n"),
+            ("    ):\n", "    ) -> int:\n"),
+            ("    def one(\n", "    @property\n    def one(\n"),
+            ("class A:", "class B:"),
+            ("x = 1", "x = 2"),
+            ("import y", "import z as y"),
+            ("def two():", "def three():"),
+            ("        return y(a)\n\n    x = 1\n\n\ndef two", "        return 1\n\n\ndef two"),
+        ] {
+            assert!(!check(old, new), "{old} -> {new}");
+        }
     }
 
     #[test]

@@ -25,7 +25,7 @@ use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, UNREAD_BINARY};
 use cograph_model::words::{Term, terms_of};
-pub use edited::{Before, edited};
+pub use edited::{Before, edited, is_in_body};
 use git::Git;
 pub use git::{GitError, TIMEOUT};
 pub use log::{History, MAX_COMMITS};

@@ -103,8 +103,13 @@ pub fn read(root: &Root, path: &RepoPath, limits: &Limits) -> ReadFile {
     if stamp.size > limits.file_bytes {
         return ReadFile { stamp, text: Err(SkipReason::TooLarge) };
     }
-    stamp.hash = xxh3_128(&bytes);
+    stamp.hash = hash(&bytes);
     ReadFile { stamp, text: text::decode(bytes, limits.line_bytes) }
+}
+
+/// Hash of the bytes of a file, as its stamp has it.
+pub fn hash(bytes: &[u8]) -> u128 {
+    xxh3_128(bytes)
 }
 
 /// Prefix of a file, at most `length` bytes, without a byte order mark: enough to detect its

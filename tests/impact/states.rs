@@ -182,8 +182,8 @@ fn what_a_limit_leaves_out_is_said() {
     repository.write("drain.py", &format!("{kinds}        pass\n\n{unknown}"));
     repository.commit("one");
     let (_, text) = repository.ask(&["impact", "pour"]);
-    assert!(text.contains("at least 2999 dependents"), "{text}");
-    assert!(text.contains("dependents beyond 3000 symbols"), "{text}");
+    assert!(text.contains("at least 999 dependents"), "{text}");
+    assert!(text.contains("dependents beyond 1000 symbols"), "{text}");
     let (_, text) = repository.ask(&["impact", "A.drain"]);
     assert!(text.contains("at least 500 possible"), "{text}");
     assert!(text.contains("possible uses beyond 500 are not listed"), "{text}");

@@ -10,7 +10,7 @@ use cograph_model::{RelationKind, SiteKind, SymbolKind};
 use cograph_store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Maximum number of symbols that are followed.
-pub const MAX_SYMBOLS: usize = 3_000;
+pub const MAX_SYMBOLS: usize = 1_000;
 /// Maximum distance.
 pub const MAX_DISTANCE: u32 = 12;
 /// Maximum number of sites of one symbol that are followed.
@@ -124,7 +124,19 @@ fn step(
     own: Reached,
 ) -> Result<(), QueryError> {
     let row = lookup.symbol(symbol)?;
+    let is_test = lookup.is_test(&row)?;
     let before = (found.order.len(), found.files.len());
+    // A runner calls tests. Half of what a hot function reaches are tests, and they need no search.
+    let is_overriding =
+        || lookup.relations_from(symbol).map(|all| all.iter().any(|one| is_override(one.kind)));
+    if is_test
+        && row.references == 0
+        && row.kind.is_callable()
+        && own.distance > 0
+        && !is_overriding()?
+    {
+        return around(lookup, found, symbol, own);
+    }
     let same = lookup.same_entity(symbol)?;
     for &key in &same {
         sites(lookup, found, symbol, key, own, None)?;
@@ -150,7 +162,7 @@ fn step(
     while let Some(&key) = above.get(next).filter(|_| above.len() < MAX_OVERRIDDEN) {
         next += 1;
         for relation in lookup.relations_from(key)?.iter() {
-            if relation.kind == RelationKind::Overrides && !above.contains(&relation.to) {
+            if is_override(relation.kind) && !above.contains(&relation.to) {
                 above.push(relation.to);
             }
         }
@@ -162,8 +174,20 @@ fn step(
     // A member that no reference leads to is used through its type: by a framework, by the language
     // or by its base.
     let is_quiet = before == (found.order.len(), found.files.len());
-    if let Some(container) = row.container
-        && (is_quiet || own_count < above.len() || lookup.is_test(&row)?)
+    match is_quiet || own_count < above.len() || is_test {
+        true => around(lookup, found, symbol, own),
+        false => Ok(()),
+    }
+}
+
+/// Reaches the type that a symbol is a member of.
+fn around(
+    lookup: &Lookup<'_>,
+    found: &mut Dependents,
+    symbol: SymbolKey,
+    own: Reached,
+) -> Result<(), QueryError> {
+    if let Some(container) = lookup.symbol(symbol)?.container
         && lookup.symbol(container)?.kind.is_type()
     {
         found.reach(container, after(own, symbol, Way::Contains, 0, own.is_likely));
@@ -314,6 +338,10 @@ fn possible(
     found.possible.sort_by_key(|(site, degree, _)| (*degree, order.site(site)));
     found.possible.dedup_by_key(|(site, ..)| site.key);
     Ok(())
+}
+
+fn is_override(kind: RelationKind) -> bool {
+    kind == RelationKind::Overrides
 }
 
 fn is_found_by_name(row: &SymbolRow) -> bool {

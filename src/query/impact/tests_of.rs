@@ -60,48 +60,40 @@ pub(super) fn ranked(
     from_executions(lookup, params.executed, &mut files, &mut found)?;
     add_words(lookup, seeds, &mut files, &mut found)?;
     let mut ranked = Vec::new();
-    let mut cases: Vec<(Case, Evidence)> = found.cases.into_iter().collect();
+    let mut cases: Vec<(Case, Evidence)> = std::mem::take(&mut found.cases).into_iter().collect();
     cases.sort_by_key(|(case, _)| *case);
     for ((file, position), evidence) in cases {
         let Some(class) = evidence.class() else { continue };
         let symbol = &files.get(lookup, file)?.symbols[position];
-        let (score, key) = (evidence.score(), symbol.key);
-        let start = found.through.get(&(file, position)).copied();
-        ranked.push((score, class, key, evidence, start));
+        let (score, place) = (evidence.score(), lookup.order().row(symbol));
+        ranked.push((score, place, class, (file, position), evidence));
     }
-    ranked.sort_by(|one, other| {
-        other.0.total_cmp(&one.0).then_with(|| {
-            lookup.order().row(&row(lookup, one.2)).cmp(&lookup.order().row(&row(lookup, other.2)))
-        })
-    });
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     let least = ranked.first().map_or(0.0, |(best, ..)| least(*best));
-    let (mut tests, found) = (Vec::new(), ranked.len());
+    let (mut tests, all_ranked) = (Vec::new(), ranked.len());
     // Runners select files: each one that reaches the change has at least its best test in the
     // answer, however far the change is.
     let mut files_in = FxHashSet::default();
-    ranked.retain(|(score, _, key, evidence, _)| {
-        let file = row(lookup, *key).file;
-        let is_in = *score >= least || evidence.distance > 0 && !files_in.contains(&file);
+    ranked.retain(|(score, _, _, (file, _), evidence)| {
+        let is_in = *score >= least || evidence.distance > 0 && !files_in.contains(file);
         if is_in {
-            files_in.insert(file);
+            files_in.insert(*file);
         }
         is_in
     });
-    let weaker = (found - ranked.len()) as u64;
-    for (score, class, key, evidence, start) in ranked {
+    let weaker = (all_ranked - ranked.len()) as u64;
+    for (score, _, class, (file, position), evidence) in ranked {
+        let symbol = &files.get(lookup, file)?.symbols[position];
+        let start = found.through.get(&(file, position)).copied();
         tests.push(AffectedTest {
-            symbol: lookup.info_of(key)?,
+            symbol: lookup.info(symbol)?,
             class,
             score,
-            chain: chain(lookup, reached, key, start)?,
+            chain: chain(lookup, reached, symbol.key, start)?,
             evidence,
         });
     }
     Ok(Ranked { tests, weaker, files: all })
-}
-
-fn row(lookup: &Lookup<'_>, key: SymbolKey) -> std::rc::Rc<cograph_store::SymbolRow> {
-    lookup.symbol(key).expect("it was read a moment ago, and rows are kept")
 }
 
 /// Names of the symbols from a test to the change, without the test.

@@ -5,7 +5,7 @@ use super::disk::Disk;
 use super::edit::{EditedFile, Sides};
 use super::opened;
 use cograph_config::Config;
-use cograph_history::{Before, edited};
+use cograph_history::{Before, edited, is_in_body};
 use cograph_model::ProblemKind;
 use cograph_model::cancel::CancelToken;
 use cograph_model::change::SymbolSide;
@@ -74,6 +74,13 @@ fn of_file(
         return None;
     }
     let before = match before {
+        // The most frequent edit costs no parse.
+        Some(text)
+            if source::hash(&text) == row.hash
+                && is_in_body(&sides(&snapshot, &row).ok()?, &text, &after) =>
+        {
+            return None;
+        }
         Some(text) => Before::Text(text),
         None => indexed(&snapshot, &row).ok()?,
     };
@@ -101,8 +108,16 @@ fn of_file(
     Some(())
 }
 
-/// The symbols that the index has of a file.
+/// What the index has of a file.
 fn indexed(snapshot: &Snapshot, file: &FileRow) -> Result<Before, StoreError> {
+    let problems = snapshot.problems_of(file.key)?.into_iter().map(|row| row.problem);
+    let unparsed = problems.filter(|problem| problem.kind != ProblemKind::Encoding);
+    let unparsed = unparsed.map(|problem| problem.last_line - problem.first_line + 1).sum();
+    Ok(Before::Symbols { sides: sides(snapshot, file)?, unparsed })
+}
+
+/// Its symbols that are not local.
+fn sides(snapshot: &Snapshot, file: &FileRow) -> Result<Vec<SymbolSide>, StoreError> {
     let mut sides: Vec<SymbolSide> = Vec::new();
     let rows = snapshot.symbols_of(file)?;
     let at = |key: SymbolKey| rows.binary_search_by_key(&key, |row| row.key).ok();
@@ -130,8 +145,5 @@ fn indexed(snapshot: &Snapshot, file: &FileRow) -> Result<Before, StoreError> {
             bodies: Vec::new(),
         });
     }
-    let problems = snapshot.problems_of(file.key)?.into_iter().map(|row| row.problem);
-    let unparsed = problems.filter(|problem| problem.kind != ProblemKind::Encoding);
-    let unparsed = unparsed.map(|problem| problem.last_line - problem.first_line + 1).sum();
-    Ok(Before::Symbols { sides, unparsed })
+    Ok(sides)
 }
