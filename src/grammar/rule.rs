@@ -365,8 +365,9 @@ pub enum Rule {
     Object {},
     /// A member of an object literal with the name and the value of a variable (`{ a }`).
     Shorthand {},
-    /// A string of the builtin type `ty`, possibly with interpolated expressions.
-    Text { ty: String },
+    /// A string of the builtin type `ty`, possibly with interpolated expressions; with `mark`, the
+    /// name at the start of a piece of text behind this one is one.
+    Text { ty: String, mark: Option<String> },
     /// An await expression.
     Await { of: Option<Selector> },
     /// Unwraps an optional or a result (`?`).

@@ -102,7 +102,7 @@ impl Language {
         while let Some(rule) = rules.pop() {
             match rule {
                 Rule::Cases { cases } => rules.extend(cases.iter().map(|(_, rule)| rule)),
-                Rule::Text { ty } if !ty.is_empty() => drop(texts.insert(ty.as_str())),
+                Rule::Text { ty, .. } if !ty.is_empty() => drop(texts.insert(ty.as_str())),
                 Rule::Literal { ty, .. } if !ty.is_empty() => drop(others.insert(ty.as_str())),
                 _ => {}
             }

@@ -59,8 +59,11 @@ pub(crate) fn express<'t>(
         Rule::SuperCall { args } => calls::super_call(walk, node, args.as_ref()),
         Rule::Literal { ty, suffixes } if suffixes.is_empty() => literals::literal(walk, ty),
         Rule::Literal { ty, suffixes } => suffixed(walk, node, ty, suffixes),
-        Rule::Text { ty } => {
+        Rule::Text { ty, mark } => {
             walk.visit_children(node);
+            if let Some(mark) = mark {
+                literals::marked_names(walk, node, mark);
+            }
             literals::literal(walk, ty)
         }
         Rule::List { ty } => literals::list_literal(walk, node, ty),

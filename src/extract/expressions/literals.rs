@@ -24,6 +24,22 @@ pub(crate) fn literal(walk: &mut Walk<'_>, ty: &str) -> ExprId {
     walk.facts.expr(Expr::Literal(name))
 }
 
+/// Visits the names behind a mark that the grammar leaves in the text of a string: the mark is a
+/// piece of its own, and the next one begins with the name.
+pub(super) fn marked_names<'t>(walk: &mut Walk<'t>, node: Node<'t>, mark: &str) {
+    let mut is_marked = false;
+    for piece in children::named_children(&walk.input, node) {
+        let text = texts::text_of(&walk.input, piece);
+        let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let end = text.find(|letter| !is_name(letter)).unwrap_or(text.len());
+        let starts_name = text.starts_with(|letter: char| is_name(letter) && !letter.is_numeric());
+        if is_marked && starts_name {
+            paths::named(walk, piece, &text[..end], READ, false);
+        }
+        is_marked = text == mark;
+    }
+}
+
 pub(super) fn list_literal<'t>(walk: &mut Walk<'t>, node: Node<'t>, ty: &str) -> ExprId {
     let expected = std::mem::replace(&mut walk.context.expected, ExprId::NONE);
     let mut items = Vec::new();

@@ -183,6 +183,17 @@ pub(super) fn name_expression<'t>(
     calls: bool,
 ) -> ExprId {
     let text = rule_choice::trimmed_text(&walk.input, node);
+    named(walk, node, text, usage, calls)
+}
+
+/// The name at the start of a node.
+pub(super) fn named<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    text: &str,
+    usage: Usage,
+    calls: bool,
+) -> ExprId {
     if names::is_self_type(&walk.input, text) {
         return walk.facts.expr(Expr::SelfType(walk.context.scope));
     }

@@ -74,15 +74,19 @@ pub(super) struct Dependents {
 }
 
 impl Dependents {
+    /// True if no more symbols are followed, which is noted.
+    fn is_full(&mut self) -> bool {
+        let is_full = self.order.len() >= MAX_SYMBOLS;
+        self.is_cut |= is_full;
+        is_full
+    }
+
     pub(super) fn reach(&mut self, symbol: SymbolKey, reached: Reached) {
-        if self.order.len() >= MAX_SYMBOLS {
-            self.is_cut = true;
+        if self.symbols.contains_key(&symbol) || self.is_full() {
             return;
         }
-        if let std::collections::hash_map::Entry::Vacant(entry) = self.symbols.entry(symbol) {
-            entry.insert(reached);
-            self.order.push(symbol);
-        }
+        self.symbols.insert(symbol, reached);
+        self.order.push(symbol);
     }
 
     fn may_lead(&mut self, site: SiteRow, degree: Certainty, seed: SymbolKey) {
@@ -109,7 +113,7 @@ pub(super) fn dependents(
         at += 1;
         lookup.check()?;
         let own = found.symbols[&symbol];
-        if own.distance < MAX_DISTANCE {
+        if own.distance < MAX_DISTANCE && !found.is_full() {
             step(lookup, &mut found, symbol, own)?;
         }
     }
@@ -218,7 +222,7 @@ fn sites(
     lookup.snapshot.visit_sites_to(key, |site| {
         count += 1;
         take(found, symbol, own, &site, through);
-        count < MAX_SITES
+        count < MAX_SITES && !found.is_full()
     })?;
     found.is_cut |= count >= MAX_SITES;
     Ok(())
@@ -233,7 +237,7 @@ fn overloaded(
     own: Reached,
 ) -> Result<(), QueryError> {
     let row = lookup.symbol(key)?;
-    if !row.kind.is_callable() {
+    if !row.kind.is_callable() || found.is_full() {
         return Ok(());
     }
     let all = lookup.snapshot.sites_possibly_to(key)?;
@@ -291,7 +295,7 @@ fn constructions(
             if matches!(site.kind, SiteKind::Call | SiteKind::Construct) {
                 take(found, symbol, own, &site, None);
             }
-            count < MAX_SITES
+            count < MAX_SITES && !found.is_full()
         })?;
         found.is_cut |= count >= MAX_SITES;
         for relation in lookup.relations_to(of)?.iter() {
