@@ -58,11 +58,18 @@ pub(super) struct Budget {
     heap: i64,
     last_look: Cell<Instant>,
     nodes: Cell<u32>,
+    /// Work of the parser that is left.
+    work: Cell<u64>,
     exhausted: Cell<Option<Exhausted>>,
 }
 
 /// The CPU clock, which is a system call, is read after so much time on the clock.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+/// Work between two calls of the parser: a thousand is about 4 ms in both cases.
+const PLAIN_WORK: u64 = 10;
+const ERROR_WORK: u64 = 100;
+/// Work of the repairs of a file: a third of the time that they may take on an idle machine.
+const REPAIR_WORK: Allowance = Allowance { base: 15_000, per_byte: 1, most: u64::MAX };
 /// Nodes of a traversal between two checks.
 const NODES_PER_CHECK: u32 = 64;
 
@@ -83,6 +90,7 @@ impl Budget {
             heap,
             last_look: Cell::new(Instant::now()),
             nodes: Cell::new(0),
+            work: Cell::new(u64::MAX),
             exhausted: Cell::new(None),
         }
     }
@@ -92,10 +100,30 @@ impl Budget {
         self.cpu.set(self.all_cpu);
     }
 
-    /// Budget with half of the time that is left, and the same memory.
-    pub(super) fn half(&self) -> Self {
-        let now = thread_cpu();
-        Self::until(now + self.cpu.get().saturating_sub(now) / 2, self.heap)
+    /// Budget of the repairs of a source of this length: work of the parser, so that a busy machine
+    /// repairs what an idle one does, and the time that is left as a bound for what is slower than
+    /// that. What comes afterwards has half of that time in any case.
+    pub(super) fn spare(&self, bytes: usize) -> Self {
+        let spare = Self::until(self.cpu.get(), self.heap);
+        spare.work.set(REPAIR_WORK.of(bytes));
+        spare
+    }
+
+    /// Gives what follows the repairs half of the time that was left before them.
+    pub(super) fn end_repairs(&self, begun: Duration) {
+        let half = self.all_cpu.saturating_sub(begun) / 2;
+        self.cpu.set(self.cpu.get().max(thread_cpu() + half));
+    }
+
+    /// Checks after a part of the parser's work: each costs about as much, and several times more
+    /// behind an error, where the parser follows several readings of the source.
+    pub(super) fn check_parse(&self, has_error: bool) -> ControlFlow<()> {
+        let cost = if has_error { ERROR_WORK } else { PLAIN_WORK };
+        match self.work.get().checked_sub(cost) {
+            Some(left) => self.work.set(left),
+            None => self.exhausted.set(self.exhausted.get().or(Some(Exhausted::Time))),
+        }
+        self.check()
     }
 
     /// Budget without an end.

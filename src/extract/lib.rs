@@ -161,7 +161,8 @@ fn parse(
     budget: &Budget,
     within: &[Range],
 ) -> Result<Tree, Exhausted> {
-    let tree = parse_while(language, source, within, &mut |_| budget.check());
+    let tree =
+        parse_while(language, source, within, &mut |state| budget.check_parse(state.has_error()));
     tree.ok_or_else(|| budget.exhausted().unwrap_or(Exhausted::Time))
 }
 
@@ -172,7 +173,7 @@ fn has_no_error(language: &Language, source: &[u8], budget: &Budget, within: &[R
     let mut is_broken = false;
     let tree = parse_while(language, source, within, &mut |state| {
         is_broken = state.has_error();
-        if is_broken { ControlFlow::Break(()) } else { budget.check() }
+        if is_broken { ControlFlow::Break(()) } else { budget.check_parse(false) }
     });
     tree.map_or(!is_broken, |tree| !tree.root_node().has_error())
 }

@@ -14,6 +14,7 @@ use crate::budget::{Budget, Exhausted};
 use crate::parse;
 use crate::preprocess::{self, Cleared, Use};
 use cograph_grammar::Language;
+use cograph_system::clock::thread_cpu;
 use errors::Errors;
 use lines::Lines;
 use std::borrow::Cow;
@@ -25,8 +26,8 @@ const CONTINUED: &[u8] = b"\\\r\n";
 /// Greatest number of times that the lines with errors are looked for.
 const MOST_ROUNDS: usize = 4;
 
-/// Masks what cannot be parsed, parses, and repairs what is lost by that. Repair has half of the
-/// budget that the parse has left, and then leaves the tree as it is.
+/// Masks what cannot be parsed, parses, and repairs what is lost by that. Repair has
+/// a budget of its own, and then leaves the tree as it is.
 pub(super) fn tree<'s>(
     language: &'static Language,
     source: &'s [u8],
@@ -35,7 +36,7 @@ pub(super) fn tree<'s>(
     let mut cleared = preprocess::clear(language, source);
     let mut tree = parse(language, &cleared.source, budget, &[])?;
     budget.end_first_parse();
-    let spare = budget.half();
+    let (begun, spare) = (thread_cpu(), budget.spare(source.len()));
     if tree.root_node().has_error() {
         join(language, &mut cleared, &mut tree, &spare);
         rewrite(language, &mut cleared, &mut tree, &spare);
@@ -48,6 +49,7 @@ pub(super) fn tree<'s>(
             break;
         }
     }
+    budget.end_repairs(begun);
     Ok((cleared, tree))
 }
 
@@ -131,4 +133,33 @@ fn mask(
     };
     (cleared.source, *tree) = (Cow::Owned(masked), other);
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Limits;
+    use crate::budget::Allowance;
+    use cograph_grammar as grammar;
+
+    #[test]
+    fn repairs_end_after_the_same_work_however_much_time_there_is() {
+        let rust = grammar::by_name("rust").expect("it is built in");
+        let table = "CREATE TABLE word (id INTEGER NOT NULL, name TEXT, last INTEGER);\n";
+        let source = format!("const TABLES: &str = \"\n{}", table.repeat(40));
+        let hour = Allowance { base: 3_600_000_000_000, per_byte: 0, most: u64::MAX };
+        let limits = Limits { first_parse: hour, time: hour, ..Limits::default() };
+        let parses = || {
+            let spare = Budget::start(&limits, source.len()).spare(source.len());
+            let mut count = 0;
+            while count < 1_000 && parse(rust, source.as_bytes(), &spare, &[]).is_ok() {
+                count += 1;
+            }
+            assert_eq!(spare.exhausted(), Some(Exhausted::Time), "after {count}");
+            count
+        };
+        let first = parses();
+        assert!(first > 0, "no repair could be tried");
+        assert_eq!(parses(), first);
+    }
 }
