@@ -83,8 +83,8 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "query",
         &[
-            &["graph", "sql"],
-            &["names", "status"],
+            &["graph"],
+            &["names", "sql", "status"],
             &["impact", "locate", "outline", "overview", "show", "trace"],
             &["explore", "grep", "search"],
             &["references"],
