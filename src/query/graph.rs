@@ -1,5 +1,5 @@
-//! What answers and errors are made of, rows of one snapshot, and steps in the call graph: shared by
-//! several questions.
+//! What answers and errors are made of, rows of one snapshot, and steps in the call graph, shared
+//! by several questions.
 
 pub(crate) mod answer;
 pub(super) mod calls;
