@@ -7,7 +7,7 @@ VARIABLE = "COGRAPH_TEST_FAULT"
 
 @dataclass(frozen=True)
 class Planted:
-    """A defect: its name in `src/faults/lib.rs`, within how many states of all projects it must show, and what else it
+    """A defect: its name in `src/faults/fault.rs`, within how many states of all projects it must show, and what else it
     needs: shares of killed and of several processes, and changes to make alone where others seldom show it."""
 
     name: str

@@ -14,9 +14,10 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::output::terminal::{self, Terminal};
-use super::output::to_stdout;
-use super::{RootArgument, Stop};
+use crate::base::root::RootArgument;
 use crate::output::progress::Bar;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use cograph_config::{Config, FileRules};
 use cograph_model::cancel::CancelToken;
 use cograph_query::sql::all_views;

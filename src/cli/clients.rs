@@ -1,6 +1,7 @@
 //! MCP clients, and the configuration file or command of each, as its vendor documents it. Shared
 //! by `install`, which edits these files, and `doctor`, which reads them.
 
+pub(crate) mod entry;
 pub(super) mod hooks;
 mod json;
 #[cfg(test)]
@@ -13,10 +14,8 @@ use std::path::{Path, PathBuf};
 use crate::output::json::quoted;
 use cograph_config::{FileRules, User};
 use cograph_system::files;
+pub(super) use entry::{Literal, Member, NAME, Scope, ServerEntry};
 use hooks::HookFile;
-
-/// Name of this server in the configuration.
-pub(super) const NAME: &str = "cograph";
 
 /// A configuration file. Large, because some clients keep other data in it.
 const RULES: FileRules = FileRules::settings(64 << 20);
@@ -42,15 +41,6 @@ pub(super) struct Client {
     pub(super) next: fn(Scope) -> &'static str,
 }
 
-/// Scope of an entry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub(super) enum Scope {
-    /// For this user, in all projects
-    User,
-    /// For everyone who works on this project: the file is in its directory
-    Project,
-}
-
 /// Format of a configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Format {
@@ -66,28 +56,8 @@ enum Format {
     Toml { section: &'static str },
 }
 
-/// Member of an entry: name and value.
-pub(super) type Member = (&'static str, Literal);
-
-/// Value of a member.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Literal {
-    True,
-    Text(&'static str),
-    Texts(&'static [&'static str]),
-}
-
 /// Transport of an entry.
 const STDIO: Member = ("type", Literal::Text("stdio"));
-
-/// Entry of a stdio server.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct ServerEntry {
-    /// Executable.
-    pub(super) command: String,
-    /// Arguments.
-    pub(super) arguments: Vec<String>,
-}
 
 /// Parsed configuration, and the path of the member with the servers.
 #[derive(Clone, Copy)]
@@ -237,16 +207,6 @@ fn described(entry: &ServerEntry) -> String {
 /// Client by name.
 pub(super) fn client(word: &str) -> Option<&'static Client> {
     CLIENTS.iter().find(|client| client.word == word)
-}
-
-impl Scope {
-    /// Name of a scope.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Project => "project",
-        }
-    }
 }
 
 impl Client {

@@ -2,8 +2,8 @@
 
 use clap_complete::Shell;
 
-use super::Stop;
-use super::output::to_stdout;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use std::io::Write;
 
 /// Arguments of the command.
@@ -13,8 +13,12 @@ pub(super) struct CompletionsArguments {
     shell: Shell,
 }
 
-pub(super) fn run(arguments: &CompletionsArguments) -> Result<(), Stop> {
+/// Prints the script that completes the words of `command`.
+pub(super) fn run(
+    arguments: &CompletionsArguments,
+    mut command: clap::Command,
+) -> Result<(), Stop> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut super::command(), "cograph", &mut script);
+    clap_complete::generate(arguments.shell, &mut command, "cograph", &mut script);
     to_stdout(|out| out.write_all(&script))
 }

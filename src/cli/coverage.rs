@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::ask::{TerminalHost, repositories};
-use super::output::to_stdout;
-use super::{RootArgument, Stop};
+use crate::base::root::RootArgument;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use cograph_config::Config;
 use cograph_coverage::{self as coverage, Added, Input, Records};
 use cograph_model::RepoPath;

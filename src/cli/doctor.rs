@@ -3,17 +3,21 @@
 
 mod configurations;
 mod environment;
+mod finding;
 mod servers;
 
 use std::io::Write;
 use std::time::Duration;
 
-use super::output::{shown, to_stdout};
-use super::{RootArgument, Stop};
+use crate::base::root::RootArgument;
 use crate::output::json::Object;
+use crate::output::numbers::shown;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use cograph_config::{Config, ConfigError, User};
 use cograph_index as index;
 use cograph_server::one_line;
+use finding::{Finding, Verdict};
 
 /// Arguments of the command.
 #[derive(Debug, clap::Args)]
@@ -31,65 +35,6 @@ pub(super) struct DoctorArguments {
         value_parser = clap::value_parser!(u64).range(1..=600)
     )]
     timeout: u64,
-}
-
-/// Result of a check.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Verdict {
-    /// Passed.
-    Good,
-    /// Informational; no action needed.
-    Note,
-    /// Something does not work, or not well.
-    Problem,
-}
-
-/// Finding of a check.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Finding {
-    /// Subject.
-    area: String,
-    verdict: Verdict,
-    text: String,
-    /// Suggested fix, if any.
-    hint: String,
-    /// Numbers for `--json`.
-    numbers: Vec<(&'static str, u64)>,
-}
-
-impl Finding {
-    fn good(area: &str, text: impl Into<String>) -> Self {
-        Self {
-            area: area.to_owned(),
-            verdict: Verdict::Good,
-            text: text.into(),
-            hint: String::new(),
-            numbers: Vec::new(),
-        }
-    }
-
-    fn note(area: &str, text: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Note, hint: hint.into(), ..Self::good(area, text) }
-    }
-
-    fn problem(area: &str, text: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { verdict: Verdict::Problem, hint: hint.into(), ..Self::good(area, text) }
-    }
-
-    fn with(mut self, name: &'static str, number: u64) -> Self {
-        self.numbers.push((name, number));
-        self
-    }
-}
-
-impl Verdict {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Good => "ok",
-            Self::Note => "note",
-            Self::Problem => "problem",
-        }
-    }
 }
 
 /// Runs all checks. The exit code is a failure if there is a problem.

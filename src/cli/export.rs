@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use super::output::to_stdout;
-use super::{RootArgument, Stop, ask};
+use super::ask;
+use crate::base::root::RootArgument;
 use crate::output::json::Object;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use cograph_config::Config;
 use cograph_index::IndexError;
 use cograph_model::facts::flags;

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::Stop;
-use super::output::to_stdout;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use cograph_config::{Config, MANIFEST};
 use cograph_extract::{self as extract, Explained, Explanation};
 use cograph_grammar as grammar;

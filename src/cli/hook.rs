@@ -6,8 +6,8 @@ use std::io::{Read, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use super::Stop;
-use super::output::to_stdout;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use cograph_config::{Config, ConfigError};
 use cograph_server::{HookClient, HookEvent, MAX_INPUT, run_hook};
 use cograph_system::streams;

@@ -10,21 +10,21 @@ use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::Stop;
-use super::output::{bytes, grouped, note, percent, shown, to_stdout};
+use crate::base::root::default_repository;
 use crate::output::json::Object;
+use crate::output::numbers::{bytes, grouped, percent, shown};
 use crate::output::progress::Display;
+use crate::output::stop::Stop;
+use crate::output::streams::{note, to_stdout};
 use cograph_config::{Config, Repository, WorkerCommand, enclosing_root, running_program};
-use cograph_grammar as grammar;
-use cograph_history as history;
 use cograph_index::{
     self as index, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool,
 };
 use cograph_model::Verdict;
 use cograph_model::cancel::CancelToken;
-use cograph_server as server;
 use cograph_store::{Location, Store};
 use cograph_watch::Watch;
+use {cograph_grammar as grammar, cograph_history as history, cograph_server as server};
 
 /// Timeout of another process's writer lock.
 const WRITER_TIMEOUT: Duration = Duration::from_secs(600);
@@ -79,7 +79,7 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
     }
     let repository = match &arguments.path {
         Some(path) => config.repository_at(path)?,
-        None => super::default_repository(config)?,
+        None => default_repository(config)?,
     };
     let repository = match &arguments.rev {
         Some(revision) => checked_out(config, &repository, revision)?,

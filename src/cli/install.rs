@@ -11,15 +11,17 @@ use std::process::Command;
 use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
-use similar::TextDiff;
 
-use super::clients::{self, CLIENTS, Client, List, Member, NAME, Scope, ServerEntry};
-use super::output::{note, shown, to_stdout};
-use super::{RootArgument, Stop};
+use super::clients::{self, CLIENTS, Client, List};
+use crate::base::root::RootArgument;
+use crate::clients::entry::{Member, NAME, Scope, ServerEntry};
+use crate::output::numbers::shown;
+use crate::output::stop::Stop;
+use crate::output::streams::{note, to_stdout};
 use cograph_config::process::{Ended, run_command};
 use cograph_config::{Config, ConfigError, User};
 use cograph_server::for_terminal;
-use config_file::ConfigFile;
+use config_file::{ConfigFile, diff};
 use hooks::HookSettings;
 
 /// Timeout of a client's own command.
@@ -372,12 +374,4 @@ fn line(entry: &ServerEntry) -> String {
         .map(String::as_str)
         .collect::<Vec<_>>()
         .join(" ")
-}
-
-fn diff(before: &str, after: &str) -> String {
-    TextDiff::from_lines(before, after)
-        .unified_diff()
-        .context_radius(3)
-        .header("before", "after")
-        .to_string()
 }

@@ -12,6 +12,10 @@
 //! quietly.
 
 mod ask;
+/// What every command has.
+mod base {
+    pub(crate) mod root;
+}
 mod clients;
 mod completions;
 mod coverage;
@@ -26,15 +30,13 @@ mod mcp;
 mod output;
 mod serve;
 
-use std::io;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use cograph_config::{self as config, Config, ConfigError, Repository};
-use cograph_index::IndexError;
+use cograph_config::{self as config, Config, ConfigError};
 use cograph_server as server;
+use output::stop::Stop;
 
 /// A code knowledge graph that a coding agent can trust.
 #[derive(Debug, Parser)]
@@ -80,34 +82,6 @@ enum Command {
     /// Check a language manifest, or show what is extracted from a file
     #[command(subcommand)]
     Grammar(grammar::Command),
-}
-
-/// Repository of a command.
-#[derive(Clone, Debug, clap::Args)]
-struct RootArgument {
-    /// Root of the repository: exactly this directory [default: the repository around the working
-    /// directory]
-    #[arg(long, value_name = "DIR")]
-    root: Option<PathBuf>,
-}
-
-/// How a command ended without a result.
-#[derive(Debug)]
-enum Stop {
-    /// Nothing found: exit code 1. A message, unless it was printed already.
-    NothingFound(String),
-    /// Problems found and printed: exit code 1.
-    Problems,
-    /// No verdict is possible: exit code 2. A message, unless it was printed already.
-    Undecided(String),
-    /// Invalid command line: exit code 2.
-    Usage(String),
-    /// Another runtime holds the socket: exit code 4. Its description.
-    AlreadyServed(String),
-    /// Error: exit code 3. The attempted operation with its path, and a suggested fix.
-    Failure { message: String, hint: String },
-    /// The output was closed: exit code 0, silently.
-    Closed,
 }
 
 const NOTHING_FOUND: u8 = 1;
@@ -181,7 +155,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Hook(arguments) => hook::run(config, &arguments),
         Command::Install(arguments) => install::install(config, &arguments),
         Command::Uninstall(arguments) => install::uninstall(config, &arguments),
-        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments, command()),
         Command::LostLines(arguments) => grammar::lost_lines::run(&config?, &arguments),
         Command::Grammar(command) => grammar::run(&config?, &command),
     }
@@ -201,66 +175,4 @@ fn use_manifests(config: &Config) -> Result<(), ConfigError> {
 fn end(code: u8, message: &str) -> ExitCode {
     output::note(message);
     ExitCode::from(code)
-}
-
-impl RootArgument {
-    fn repository(&self, config: &Config) -> Result<Repository, Stop> {
-        Ok(match &self.root {
-            Some(root) => config.repository_at(root)?,
-            None => default_repository(config)?,
-        })
-    }
-}
-
-/// The repository around the working directory. A directory that only holds repositories is read
-/// as one, which a note says.
-fn default_repository(config: &Config) -> Result<Repository, Stop> {
-    let found = cograph_index::check_implicit_root(config, config.default_repository()?)?;
-    let inside = cograph_index::repositories_in(&found.root);
-    if let [first, _, ..] = inside.as_slice() {
-        let named: Vec<&str> = inside.iter().take(NAMED_REPOSITORIES).map(String::as_str).collect();
-        let more = inside.len() - named.len();
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        output::note(&format!(
-            "note: {} is no repository and holds {}: {}{more}; all are read as one, `--root \
-             {first}` asks one alone",
-            server::one_line(&found.root.display().to_string()),
-            inside.len(),
-            server::one_line(&named.join(", ")),
-        ));
-    }
-    Ok(found)
-}
-
-/// Repositories of a directory that a note names.
-const NAMED_REPOSITORIES: usize = 5;
-
-impl From<ConfigError> for Stop {
-    fn from(error: ConfigError) -> Self {
-        Self::Failure {
-            message: server::one_line(&error.to_string()),
-            hint: error.hint().to_owned(),
-        }
-    }
-}
-
-impl From<IndexError> for Stop {
-    fn from(error: IndexError) -> Self {
-        Self::Failure {
-            message: server::one_line(&error.to_string()),
-            hint: error.hint().to_owned(),
-        }
-    }
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::BrokenPipe => Self::Closed,
-            _ => Self::Failure {
-                message: format!("cannot write the output: {error}"),
-                hint: "check where the output goes".to_owned(),
-            },
-        }
-    }
 }

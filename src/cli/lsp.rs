@@ -1,6 +1,6 @@
 //! `cograph lsp`: serves an editor over stdio.
 
-use super::Stop;
+use crate::output::stop::Stop;
 use cograph_config::{Config, ConfigError};
 use cograph_server::run_language_server;
 

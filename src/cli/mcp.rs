@@ -9,16 +9,15 @@ mod several;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use super::output;
 use super::serve::limits::LimitArguments;
-use super::{RootArgument, Stop, output};
+use crate::base::root::RootArgument;
+use crate::output::stop::Stop;
 use crate::serve::token;
 use cograph_config::{Config, ConfigError, WorkerCommand, running_program};
 use cograph_server::{BearerToken, Options, Passing, Target, run_passing, run_stdio};
-use several::{Upstreams, from_arguments, from_file, run_federated};
+use several::{AUTO, Upstreams, from_arguments, from_file, named, run_federated};
 pub(super) use several::{all, checked};
-
-/// Target: the runtime of this user.
-const AUTO: &str = "auto";
 
 /// Idle timeout of a runtime started by a client, in seconds.
 const IDLE_EXIT: &str = "600";
@@ -122,11 +121,6 @@ impl ServeMode {
             }
         }
     }
-}
-
-/// Splits `NAME=TARGET`. In a path the sign may occur after the first slash only.
-fn named(text: &str) -> Option<(&str, &str)> {
-    text.split_once('=').filter(|(name, _)| !name.contains(['/', ':', '.']))
 }
 
 /// Token of a single upstream.

@@ -11,7 +11,9 @@ use std::time::Duration;
 use limits::LimitArguments;
 use token::TokenArgument;
 
-use super::{RootArgument, Stop, output};
+use super::output;
+use crate::base::root::RootArgument;
+use crate::output::stop::Stop;
 use cograph_config::{Config, ConfigError};
 use cograph_server::{HttpListening, Listening, Options, ServeError, Web, serve};
 use cograph_system::{processes, sockets};

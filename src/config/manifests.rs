@@ -1,9 +1,9 @@
 //! Manifests that a user gives: a directory with a directory for each language, as in `grammars/`.
 
-use super::{ConfigError, FileError, FileRules};
-use std::fs;
-use std::io;
+use crate::error::ConfigError;
+use crate::user_file::{FileError, FileRules};
 use std::path::Path;
+use std::{fs, io};
 
 /// Name of a manifest.
 pub const MANIFEST: &str = "grammar.toml";

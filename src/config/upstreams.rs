@@ -3,7 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{FileError, FileRules, User};
+use crate::user::User;
+use crate::user_file::{FileError, FileRules};
 
 /// A list of upstreams.
 const RULES: FileRules = FileRules::settings(1 << 20);

@@ -3,6 +3,7 @@
 use cograph_extract::{self as extract, Body};
 use cograph_grammar as grammar;
 use cograph_model::RepoPath;
+use std::io;
 
 /// Bodies of the present text of a file.
 #[derive(Debug, Default)]
@@ -48,4 +49,21 @@ impl FileBodies {
         found.truncate(shared + 1);
         found.into_iter().map(|(_, position)| position)
     }
+}
+
+/// Reads a file of the repository.
+pub type ReadTree<'r> = &'r (dyn Fn(&RepoPath) -> io::Result<Vec<u8>> + Sync);
+
+/// Stack of the thread that extracts bodies.
+pub(crate) const STACK: usize = 64 << 20;
+
+/// Runs what extracts symbols, which needs a large stack; none if it panicked.
+pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new()
+            .name("coverage".to_owned())
+            .stack_size(STACK)
+            .spawn_scoped(scope, work);
+        thread.ok()?.join().ok()
+    })
 }

@@ -6,10 +6,13 @@ use std::collections::BTreeMap;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bodies::FileBodies;
-use super::input::{self, ExecutedLines, Input};
+use super::input;
 use super::places::{FoundPath, Places};
-use super::records::{FileRecord, MAX_PAIRS, Records};
-use super::{CoverageError, ReadTree, in_thread};
+use super::records::MAX_PAIRS;
+use crate::bodies::{ReadTree, in_thread};
+use crate::error::CoverageError;
+use crate::input::lines::{ExecutedLines, Input};
+use crate::records::record::{FileRecord, Records};
 use cograph_extract as extract;
 use cograph_model::RepoPath;
 use cograph_store::{Snapshot, StoreError};

@@ -3,69 +3,19 @@
 
 mod database;
 mod documents;
+pub(crate) mod lines;
 mod profile;
 mod tracefile;
 
 use std::fs::File;
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::path::Path;
 
-use super::CoverageError;
+use crate::error::CoverageError;
 use cograph_config::{FileRules, is_bounded};
-
-/// Maximum size of a database.
-pub const MAX_DATABASE: u64 = 4 << 30;
-/// Maximum size of a text.
-pub const MAX_TEXT: u64 = 256 << 20;
-/// Maximum size of a JSON document.
-pub const MAX_JSON: u64 = 64 << 20;
-/// Maximum number of rows of a table, records of a text or entries of a document.
-pub const MAX_ROWS: usize = 50_000_000;
-/// Maximum number of a line.
-pub const MAX_LINE: u32 = 1 << 20;
-/// Maximum time of reading a database.
-pub const READ_TIME: Duration = Duration::from_secs(300);
-
-/// What the formats are, for errors.
-const WANTED: &str = "wanted is a data file of coverage.py with contexts (pytest \
-    --cov-context=test), .testmondata, or one file a test: lcov, a cover profile, llvm-cov export \
-    or coverage-final.json";
-/// What a file of one test lacks.
-const NO_TEST: &str = "it does not say which test it is of: make one file a test and name it like \
-    the test, or give --test NAME";
-
-/// File to import.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Input {
-    /// Path.
-    pub path: PathBuf,
-    /// Test that it is of, if it does not have the names itself.
-    pub test: Option<String>,
-}
-
-/// Receives the executed lines of a file in a test; false ends the reading.
-pub(super) type Visit<'v> = &'v mut dyn FnMut(ExecutedLines<'_>) -> bool;
-
-/// Part of a coverage file.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct ExecutedLines<'r> {
-    /// Test; none for lines of no test, as of an import.
-    pub(super) test: Option<&'r str>,
-    /// File as recorded.
-    pub(super) file: &'r str,
-    /// Lines; none if only the file as a whole is known.
-    pub(super) lines: Option<&'r [u32]>,
-}
-
-/// What was read.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Read {
-    /// Format in words.
-    pub(super) format: &'static str,
-    /// True if a bound ended it.
-    pub(super) is_cut: bool,
-}
+use lines::WANTED;
+pub use lines::{Input, MAX_DATABASE, MAX_JSON, MAX_LINE, MAX_ROWS, MAX_TEXT, READ_TIME};
+pub(super) use lines::{Read, Visit};
 
 enum Content {
     Database,

@@ -14,6 +14,7 @@
 //! - `records` is what is kept, `import` adds to it, `present` reads it.
 
 mod bodies;
+mod error;
 mod import;
 mod input;
 mod names;
@@ -21,11 +22,8 @@ mod places;
 mod present;
 mod records;
 
-use std::io;
-use std::path::PathBuf;
-
-use cograph_model::RepoPath;
-
+pub use bodies::ReadTree;
+pub use error::CoverageError;
 pub use import::{Added, AddedInput, add};
 pub use input::{
     Input, MAX_DATABASE, MAX_JSON, MAX_LINE, MAX_ROWS, MAX_TEXT, READ_TIME, is_named_by_file,
@@ -35,30 +33,3 @@ pub use records::{MAX_PAIRS, MAX_TESTS, Records, Sums};
 
 /// Name of the file next to the store.
 pub const FILE: &str = "coverage";
-
-/// Reads a file of the repository.
-pub type ReadTree<'r> = &'r (dyn Fn(&RepoPath) -> io::Result<Vec<u8>> + Sync);
-
-/// Why a file of coverage cannot be imported.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}: {reason}", path.display())]
-pub struct CoverageError {
-    /// File.
-    pub path: PathBuf,
-    /// What is wrong with it, and what is wanted.
-    pub reason: String,
-}
-
-/// Stack of the thread that extracts bodies.
-const STACK: usize = 64 << 20;
-
-/// Runs what extracts symbols, which needs a large stack; none if it panicked.
-fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new()
-            .name("coverage".to_owned())
-            .stack_size(STACK)
-            .spawn_scoped(scope, work);
-        thread.ok()?.join().ok()
-    })
-}

@@ -3,8 +3,9 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::bodies::FileBodies;
-use super::records::{FileRecord, FunctionRecord, Records};
-use super::{ReadTree, in_thread};
+use crate::bodies::{ReadTree, in_thread};
+use crate::records::functions::FunctionRecord;
+use crate::records::record::{FileRecord, Records};
 use cograph_extract as extract;
 use cograph_model::RepoPath;
 use cograph_model::change::Change;

@@ -2,120 +2,14 @@
 //! that executed it. Bounded. Pure.
 
 mod codec;
+pub(crate) mod functions;
+pub(crate) mod record;
 
-use std::collections::BTreeMap;
-use std::sync::OnceLock;
+pub(super) use record::{FileRecord, TestNames};
+pub use record::{MAX_TESTS, Records, Sums};
 
-use rustc_hash::FxHashMap;
-
-use cograph_model::RepoPath;
-
-/// Maximum number of tests.
-pub const MAX_TESTS: usize = 500_000;
 /// Maximum number of pairs of a function and a test.
 pub const MAX_PAIRS: u64 = 20_000_000;
-/// Maximum length of the name of a test, in bytes.
-pub(super) const MAX_NAME: usize = 1_000;
-
-/// Recorded executions of a repository.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Records {
-    pub(super) tests: TestNames,
-    pub(super) files: BTreeMap<RepoPath, FileRecord>,
-}
-
-/// Functions of a file.
-#[derive(Clone, Debug, Default)]
-pub(super) struct FileRecord {
-    /// Hash of the content for which `FunctionRecord::line` is valid, as the index has it.
-    pub(super) hash: u128,
-    /// The functions as bytes: a question reads those of a few files.
-    encoded: codec::Functions,
-    functions: OnceLock<Vec<FunctionRecord>>,
-}
-
-/// Tests of a function.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct FunctionRecord {
-    /// Qualified name; empty for the whole file.
-    pub(super) name: String,
-    /// Line of the name; 0 if the content with that hash has no such body.
-    pub(super) line: u32,
-    pub(super) fingerprint: u64,
-    /// Positions among the tests, in order.
-    pub(super) tests: Vec<u32>,
-}
-
-/// How much is kept.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Sums {
-    /// Number of tests that executed something.
-    pub tests: u64,
-    /// Number of files.
-    pub files: u64,
-    /// Number of functions.
-    pub functions: u64,
-    /// Number of pairs of a function and a test.
-    pub pairs: u64,
-}
-
-/// Distinct names by position.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct TestNames {
-    pub(super) texts: Vec<Box<str>>,
-    known: FxHashMap<Box<str>, u32>,
-}
-
-impl TestNames {
-    /// Position of a name; none if it is new and there are too many, or it is too long.
-    pub(super) fn add(&mut self, text: &str) -> Option<u32> {
-        if let Some(&known) = self.known.get(text) {
-            return Some(known);
-        }
-        if text.len() > MAX_NAME || self.texts.len() >= MAX_TESTS {
-            return None;
-        }
-        let key = u32::try_from(self.texts.len()).ok()?;
-        self.texts.push(text.into());
-        self.known.insert(text.into(), key);
-        Some(key)
-    }
-}
-
-impl PartialEq for FileRecord {
-    fn eq(&self, other: &Self) -> bool {
-        self.hash == other.hash && self.functions() == other.functions()
-    }
-}
-
-impl Eq for FileRecord {}
-
-impl FileRecord {
-    fn new(hash: u128, encoded: codec::Functions) -> Self {
-        Self { hash, encoded, functions: OnceLock::new() }
-    }
-
-    pub(super) fn functions(&self) -> &[FunctionRecord] {
-        self.functions.get_or_init(|| self.encoded.decoded())
-    }
-
-    pub(super) fn functions_mut(&mut self) -> &mut Vec<FunctionRecord> {
-        self.functions();
-        self.functions.get_mut().expect("they were decoded a moment ago")
-    }
-
-    /// Records of a function of this name with this body.
-    pub(super) fn with_body(&mut self, name: &str, fingerprint: u64) -> &mut FunctionRecord {
-        let is_one = |own: &FunctionRecord| own.name == name && own.fingerprint == fingerprint;
-        let functions = self.functions_mut();
-        let at = functions.iter().position(is_one).unwrap_or_else(|| {
-            let name = name.to_owned();
-            functions.push(FunctionRecord { name, line: 0, fingerprint, tests: Vec::new() });
-            functions.len() - 1
-        });
-        &mut functions[at]
-    }
-}
 
 impl Records {
     /// The records in the bytes that [`Records::encoded`] made; none if they are others.
@@ -170,6 +64,9 @@ impl Records {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::records::functions::FunctionRecord;
+    use crate::records::record::MAX_NAME;
+    use cograph_model::RepoPath;
 
     #[test]
     fn what_was_encoded_is_decoded_and_nothing_else() {

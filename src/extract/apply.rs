@@ -1,32 +1,19 @@
 //! Application of the rule of a node: the choice among definitions, bindings, types, imports,
 //! macros and expressions.
 
-use crate::bindings::conditions;
-use crate::bindings::stated_types;
-use crate::bindings::variables;
-use crate::definitions;
-use crate::definitions::callables;
-use crate::definitions::constructions;
-use crate::definitions::declarators;
-use crate::definitions::decorators;
-use crate::definitions::doc_types;
-use crate::expressions::dispatch;
-use crate::expressions::values;
+use crate::bindings::{conditions, stated_types, variables};
+use crate::definitions::{callables, constructions, declarators, decorators, doc_types};
+use crate::expressions::{construct, dispatch, values};
 use crate::facts::exports::Ambient;
-use crate::imports::export;
-use crate::imports::import;
+use crate::imports::{export, import};
 use crate::macros::bodies;
-use crate::types;
 use crate::types::generics;
-use crate::walk::children;
-use crate::walk::rule_choice;
-use crate::walk::surroundings;
-use crate::walk::unruled;
-use crate::walk::{READ, Usage, Walk, offset};
+use crate::walk::position::offset;
+use crate::walk::{READ, Usage, Walk, children, rule_choice, surroundings, unruled};
+use crate::{definitions, types};
 use cograph_grammar::Rule;
-use cograph_model::facts::flags;
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, GIVEN, LocalSymbol, MAX_GIVEN, RESULT, ScopeId, ScopeKind,
+    BindingKind, Expr, ExprId, GIVEN, LocalSymbol, MAX_GIVEN, RESULT, ScopeId, ScopeKind, flags,
 };
 use cograph_model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
@@ -182,7 +169,7 @@ fn gives<'t>(
     node: Node<'t>,
     args: Option<&'static cograph_grammar::Selector>,
 ) -> ExprId {
-    let (list, ..) = walk.arguments(args.and_then(|selector| selector.first(node)));
+    let (list, ..) = construct::arguments(walk, args.and_then(|selector| selector.first(node)));
     let Some(callable) = walk.context.callable.named.get() else { return ExprId::NONE };
     let scope = walk.facts.facts.symbols[callable].inner;
     let values = walk.facts.items(list).to_vec();
@@ -233,7 +220,7 @@ fn jump<'t>(
         Some(of) if returns => match of.first(node) {
             Some(value) => {
                 let wanted = declared_result(walk);
-                walk.visit_wanted(value, wanted)
+                construct::visit_wanted(walk, value, wanted)
             }
             None => ExprId::NONE,
         },
@@ -241,7 +228,7 @@ fn jump<'t>(
         None => match children::only_named_child(&walk.input, node) {
             Some(value) => {
                 let wanted = declared_result(walk);
-                walk.visit_wanted(value, wanted)
+                construct::visit_wanted(walk, value, wanted)
             }
             None => walk.visit_children(node),
         },

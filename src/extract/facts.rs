@@ -1,9 +1,7 @@
-//! Facts of one file: builder, final pass, bodies, and coverage.
+//! Facts of one file: builder, final pass, and bodies.
 
 pub(super) mod bodies;
 pub(super) mod builder;
-pub(super) mod coverage;
-pub(super) mod explain;
 pub(super) mod exports;
 pub(super) mod finish;
 pub(super) mod text;

@@ -5,12 +5,9 @@ pub(super) mod bodies;
 pub(super) mod items;
 
 use super::walk::{READ, Usage, Walk};
-use crate::macros;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
+use crate::walk::input::Input;
+use crate::walk::{children, names, rule_choice, texts};
+use crate::{macros, types};
 use cograph_grammar::{Body, Rule, Selector, TokenWords};
 use cograph_model::SiteKind;
 use cograph_model::facts::{Expr, ExprId, NameId, Site};
@@ -365,7 +362,7 @@ fn name_token<'t>(
             if token.is_named()
                 && matches!(rule_choice::rule_at(&walk.input, *token), Some(Rule::Name { .. }))
             {
-                walk.visit_type(*token, Usage::Site(SiteKind::Type));
+                types::visit_type(walk, *token, Usage::Site(SiteKind::Type));
             }
         }
         next = after;

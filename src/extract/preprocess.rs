@@ -11,6 +11,7 @@ pub(super) mod brackets;
 pub(super) mod code;
 pub(super) mod conditionals;
 pub(super) mod declared;
+pub(crate) mod edits;
 pub(super) mod invoked;
 pub(super) mod lines;
 pub(super) mod made;
@@ -20,6 +21,8 @@ pub(super) mod words;
 
 use cograph_grammar::Language;
 use cograph_model::SiteKind;
+use edits::Edit;
+pub(super) use edits::{Made, Use, blank};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -43,42 +46,6 @@ impl Cleared<'_> {
     pub(super) fn sort_uses(&mut self) {
         self.uses.sort_by_key(|found| found.name.start);
         self.uses.dedup_by_key(|found| found.name.start);
-    }
-}
-
-/// Name in a removed part.
-pub(super) struct Use {
-    pub(super) name: Range<usize>,
-    pub(super) kind: SiteKind,
-}
-
-/// Definition whose head is a macro invocation.
-pub(super) struct Made {
-    /// Macro with its arguments.
-    pub(super) head: Range<usize>,
-    /// Name of the definition.
-    pub(super) name: String,
-    /// True if the macro is defined in the file, so that the name is certain.
-    pub(super) is_known: bool,
-    /// True if its arguments are parsed as the head of a function.
-    pub(super) is_typed: bool,
-}
-
-/// Masked part of the source.
-struct Edit {
-    range: Range<usize>,
-    /// Replacement of the first byte; the others become blanks.
-    first: u8,
-}
-
-impl Edit {
-    fn blank(range: Range<usize>) -> Self {
-        Self { range, first: b' ' }
-    }
-
-    /// Placeholder for an empty text where the parser needs a token.
-    fn token(range: Range<usize>) -> Self {
-        Self { range, first: b';' }
     }
 }
 
@@ -156,11 +123,6 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
     apply(&mut cleared.source, edits);
     cleared.sort_uses();
     cleared
-}
-
-/// Masks a part of a source. Line breaks stay.
-pub(super) fn blank(part: &mut [u8]) {
-    part.iter_mut().filter(|byte| !matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
 }
 
 fn apply(source: &mut Cow<'_, [u8]>, edits: impl IntoIterator<Item = Edit>) {

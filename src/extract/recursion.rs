@@ -2,23 +2,11 @@
 //! an expression has definitions, and these have types again. Every such step goes through this
 //! list, and all other calls go downwards.
 
-use crate::apply;
 use crate::bindings::conditions;
-use crate::bindings::narrowing;
-use crate::definitions;
-use crate::definitions::declarator_chain;
-use crate::definitions::doc_types;
-use crate::definitions::parameters;
-use crate::definitions::symbols;
-use crate::expressions::construct;
-use crate::expressions::exports;
-use crate::expressions::literals;
-use crate::expressions::paths;
-use crate::expressions::values;
-use crate::imports::export;
-use crate::types;
-use crate::walk::rule_choice;
-use crate::walk::{Declared, Definition, READ, Usage, Walk};
+use crate::definitions::{declarator_chain, doc_types, parameters, symbols};
+use crate::expressions::{construct, exports, literals, paths, values};
+use crate::walk::{Declared, Definition, Usage, Walk};
+use crate::{apply, definitions};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::facts::{ExprId, LocalSymbol, NameId, Run};
 use cograph_model::{SymbolKind, Visibility};
@@ -146,16 +134,6 @@ impl<'t> Walk<'t> {
         values::named_value(self, name, name_node, node, value)
     }
 
-    /// Records the effect of a top-level assignment on the export list.
-    pub(super) fn note_export_list(
-        &mut self,
-        left: Node<'t>,
-        right: Option<Node<'t>>,
-        extends: bool,
-    ) {
-        export::note_export_list(self, left, right, extends)
-    }
-
     /// Makes a variable that holds an object literal the owner of its members. Returns true if the
     /// value is one.
     pub(super) fn object_value(
@@ -189,18 +167,7 @@ impl<'t> Walk<'t> {
     /// Visits a value; one that is a construction without a type, or has such elements, has the
     /// expected one.
     pub(super) fn visit_wanted(&mut self, value: Node<'t>, wanted: ExprId) -> ExprId {
-        match rule_choice::rule_at(&self.input, value) {
-            Some(Rule::Construct { ty: None, args: Some(_), .. }) => {
-                construct::visit_as(self, value, wanted)
-            }
-            Some(Rule::List { .. }) => {
-                self.context.expected = wanted;
-                let value = self.visit(value, READ);
-                self.context.expected = ExprId::NONE;
-                value
-            }
-            _ => self.visit(value, READ),
-        }
+        construct::visit_wanted(self, value, wanted)
     }
 
     /// Visits decorators inside modifier nodes and adds them to the pending ones. Returns the ids
@@ -211,15 +178,5 @@ impl<'t> Walk<'t> {
 
     pub(super) fn visit_node(&mut self, node: Node<'t>, kind: u16, usage: Usage) -> ExprId {
         apply::visit_node(self, node, kind, usage)
-    }
-
-    /// Visits a node in type position and returns the type.
-    pub(super) fn visit_type(&mut self, node: Node<'t>, usage: Usage) -> ExprId {
-        types::visit_type(self, node, usage)
-    }
-
-    /// Narrows names from here on by a condition that holds.
-    pub(super) fn narrow(&mut self, condition: Node<'t>) {
-        narrowing::narrow(self, condition, true);
     }
 }

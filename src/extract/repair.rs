@@ -11,8 +11,9 @@ mod lines;
 mod search;
 
 use crate::budget::{Budget, Exhausted};
-use crate::parse;
-use crate::preprocess::{self, Cleared, Use};
+use crate::parser::parse;
+use crate::preprocess::edits::Use;
+use crate::preprocess::{self, Cleared};
 use cograph_grammar::Language;
 use cograph_system::clock::thread_cpu;
 use errors::Errors;

@@ -5,11 +5,8 @@ pub(super) mod generics;
 
 use super::walk::{READ, Usage, Walk};
 use crate::facts::builder::Builder;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
+use crate::walk::input::Input;
+use crate::walk::{children, ignored, names, rule_choice, texts};
 use cograph_grammar::{PathWord, Rule, Selector, TypeRule};
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, TYPE_GUARD};
 use cograph_model::{ProblemKind, SiteKind};
@@ -405,7 +402,7 @@ fn written_part<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str, usage: Usag
             return ExprId::NONE;
         }
         let name = walk.facts.name(part);
-        if names::is_ignored(&walk.input, &walk.facts, name) {
+        if ignored::is_ignored(&walk.input, &walk.facts, name) {
             return ExprId::NONE;
         }
         value = match value.is_some() {

@@ -3,29 +3,35 @@
 
 pub(super) mod children;
 pub(super) mod context;
+pub(crate) mod ignored;
+pub(crate) mod input;
+pub(crate) mod lister;
 pub(super) mod names;
+pub(crate) mod position;
 pub(super) mod rule_choice;
 pub(super) mod scopes;
+pub(crate) mod seen;
 pub(super) mod surroundings;
 pub(super) mod texts;
 pub(super) mod unruled;
 
-use super::Limits;
+use crate::budget::Limits;
 use crate::facts::builder::Builder;
 use crate::facts::exports::{self, Ambient, ExportList};
-use crate::preprocess::Made;
-use children::Lister;
+use crate::preprocess::edits::Made;
+use crate::walk::lister::Lister;
 use cograph_grammar::{Language, Rule, Tier};
 use cograph_model::facts::{
     Binding, BindingKind, ExprId, FileFacts, ImportId, LocalSymbol, NameId, Run, ScopeId,
     ScopeKind, Site, SiteId,
 };
-use cograph_model::{Position, ProblemKind, SiteKind};
+use cograph_model::{ProblemKind, SiteKind};
 pub(super) use context::{
     Callable, Context, Declared, Decorator, Definition, Embedded, Generated, Pending, QUOTES, READ,
     Surroundings, Usage, Wrapper,
 };
-pub(super) use scopes::OuterScope;
+pub(super) use input::Input;
+pub(super) use position::{line, offset, position};
 use tree_sitter::Node;
 
 /// Traversal of one tree: what it reads, what it writes, and where it is. Functions take the parts
@@ -35,24 +41,7 @@ pub(super) struct Walk<'t> {
     pub(super) facts: Builder,
     pub(super) context: Context<'t>,
     pub(super) exports: Exports,
-    pub(super) seen: unruled::Seen,
-}
-
-/// File that is visited. Nothing here changes during the traversal.
-pub(super) struct Input<'t> {
-    pub(super) language: &'static Language,
-    pub(super) source: &'t [u8],
-    /// Source as text if it is valid UTF-8: its parts need no validation then.
-    text: Option<&'t str>,
-    pub(super) embedded: Embedded<'t>,
-    /// Definitions created by macros, in order.
-    pub(super) made: &'t [Made],
-    pub(super) lister: Lister<'t>,
-    limits: Limits,
-    /// True if the tree may have error or missing nodes.
-    pub(super) has_errors: bool,
-    /// True if references are stored: false for languages of the structure tier.
-    stores_sites: bool,
+    pub(super) seen: seen::Seen,
 }
 
 /// Exports that no definition carries.
@@ -94,7 +83,7 @@ impl<'t> Walk<'t> {
             facts,
             context: Context::of_file(scope),
             exports: Exports::default(),
-            seen: unruled::Seen::of(language),
+            seen: seen::Seen::of(language),
         }
     }
 
@@ -292,7 +281,7 @@ impl<'t> Walk<'t> {
         ty: ExprId,
         value: ExprId,
     ) {
-        if name.is_some() && !names::is_ignored(&self.input, &self.facts, name) {
+        if name.is_some() && !ignored::is_ignored(&self.input, &self.facts, name) {
             let (symbol, import) = (LocalSymbol::NONE, ImportId::NONE);
             self.facts.bind(Binding {
                 scope,
@@ -307,17 +296,4 @@ impl<'t> Walk<'t> {
             });
         }
     }
-}
-
-pub(super) fn line(row: usize) -> u32 {
-    offset(row + 1)
-}
-
-pub(super) fn offset(byte: usize) -> u32 {
-    u32::try_from(byte).expect("files are limited to far less than 4 GiB")
-}
-
-pub(super) fn position(node: Node<'_>) -> Position {
-    let point = node.start_position();
-    Position { line: line(point.row), column: offset(point.column) }
 }

@@ -1,7 +1,7 @@
 //! Test hooks: announce the state of the program, wait at a gate, print, panic, return long
 //! answers. A gate is a FIFO: opening it for reading blocks until the test opens it for writing.
 
-use super::Fault;
+use crate::fault::Fault;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! Syntax of imports: the forms of module systems, and the relevant children of a node in each.
 
-use super::Selector;
+use crate::selector::Selector;
 use serde::Deserialize;
 
 /// Syntax of an import. The forms are those of module systems, not of single languages.

@@ -2,6 +2,7 @@
 //! grammar while it is read.
 
 mod comments;
+pub(crate) mod lookup;
 mod markup;
 pub(super) mod position;
 mod repairs;
@@ -10,8 +11,7 @@ pub(super) mod words;
 
 pub use comments::{Documentation, TestMarkers, TestRunner};
 pub use markup::{MarkMeaning, Markup};
-pub use repairs::Form;
-pub use repairs::Repairs;
+pub use repairs::{Form, Repairs};
 pub use values::Builtins;
 
 use cograph_grammars::Tier;

@@ -1,7 +1,6 @@
 //! Classification of node kinds in addition to their rules: tokens, modifiers, comments. Computed
 //! once for each kind of a language.
 
-use super::Language;
 use super::parse::Parsed;
 use super::pattern::Pattern;
 use super::rule::Rule;
@@ -59,7 +58,7 @@ impl Roles {
 /// Returns the classification of each kind, by id.
 pub(super) fn of_kinds(parsed: &Parsed, grammar: &tree_sitter::Language) -> Vec<u8> {
     let modifiers =
-        crate::manifest::words::modifier_tokens(&parsed.manifest, &parsed.tokens, grammar);
+        crate::manifest::lookup::modifier_tokens(&parsed.manifest, &parsed.tokens, grammar);
     let bit = |is: &bool, bit: u8| if *is { bit } else { 0 };
     let mut sorts: Vec<u8> = parsed
         .tokens
@@ -92,21 +91,4 @@ pub(super) fn token_words(grammar: &tree_sitter::Language) -> FxHashSet<Box<str>
         .filter_map(|id| grammar.node_kind_for_id(id))
         .map(Box::from)
         .collect()
-}
-
-impl Language {
-    /// Types of texts and of the other literals.
-    pub fn literal_types(&self) -> (FxHashSet<&str>, FxHashSet<&str>) {
-        let (mut texts, mut others) = (FxHashSet::default(), FxHashSet::default());
-        let mut rules: Vec<&Rule> = self.nodes.iter().flatten().collect();
-        while let Some(rule) = rules.pop() {
-            match rule {
-                Rule::Cases { cases } => rules.extend(cases.iter().map(|(_, rule)| rule)),
-                Rule::Text { ty, .. } if !ty.is_empty() => drop(texts.insert(ty.as_str())),
-                Rule::Literal { ty, .. } if !ty.is_empty() => drop(others.insert(ty.as_str())),
-                _ => {}
-            }
-        }
-        (texts, others)
-    }
 }

@@ -2,7 +2,9 @@
 //! file.
 
 use super::manifest::Manifest;
-use super::{Language, parse};
+use super::parse;
+pub(super) use crate::language::fits_pattern;
+use crate::language::{BUILD_FILE, Language};
 use cograph_grammars::{FOLDERS, Folder, Tier, merge};
 use cograph_model::LanguageId;
 use std::sync::OnceLock;
@@ -207,20 +209,8 @@ pub fn is_project_text<T: AsRef<str>>(name: &str, text: impl FnOnce() -> T) -> b
     }
 }
 
-/// Mark before the name of a project file that a build writes.
-const BUILD_FILE: char = '!';
-
 /// Mark between the name of a project file and a text that it contains.
 const PROJECT_TEXT: &str = ": ";
-
-/// True if a name is the pattern, in which one star matches any text.
-pub(super) fn fits_pattern(pattern: &str, name: &str) -> bool {
-    let pattern = pattern.strip_prefix(BUILD_FILE).unwrap_or(pattern);
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| rest.ends_with(tail)),
-    }
-}
 
 /// Languages that read one of these project files, by id.
 pub fn of_project_files<'n>(

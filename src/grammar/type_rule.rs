@@ -1,6 +1,6 @@
 //! Roles of node kinds in type position. A closed set; manifests choose among them.
 
-use super::Selector;
+use crate::selector::Selector;
 use serde::Deserialize;
 
 /// Role of a node in type position.

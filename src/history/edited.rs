@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
-use super::STACK;
 use super::symbols::{self, FileSide, SideSymbol};
+use crate::symbols::STACK;
 use cograph_model::change::{ChangeKind, ChangedSymbol, Edit, SameLines, SymbolSide};
 use cograph_model::facts::{FileFacts, ImportKind};
 use cograph_model::{ProblemKind, RepoPath};

@@ -31,11 +31,9 @@ pub use git::{GitError, TIMEOUT};
 pub use log::{History, MAX_COMMITS};
 pub use patch::MAX_FILES;
 use patch::PatchedFile;
-use symbols::{FileSide, SideSymbol};
+use symbols::{FileSide, STACK, SideSymbol};
 pub use tree::{TreeError, commit_of, ends, write_tree};
 
-/// Stack of the thread that extracts symbols.
-const STACK: usize = 64 << 20;
 /// Maximum size of a patch.
 pub const MAX_PATCH: usize = 16 << 20;
 /// Maximum number of files that git does not know, which are listed.
@@ -430,7 +428,6 @@ mod tests {
 
     def gone(self):
         pass
-
 
 def outer():
     def inner():

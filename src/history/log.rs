@@ -3,6 +3,7 @@
 //! not reached in time, and without those of a branch that was left.
 
 mod codec;
+mod commits;
 mod reader;
 
 use std::time::{Duration, Instant};
@@ -12,12 +13,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::git::{Git, GitError};
 use cograph_model::RepoPath;
 use cograph_model::change::{FileHistory, Together};
+pub(super) use commits::Commit;
+pub use commits::History;
 use reader::LogReader;
 
 /// Maximum number of commits that are kept.
 pub const MAX_COMMITS: usize = 200_000;
-/// Maximum size of the paths of one commit; one with more files is a reformat, a move or a release.
-const MAX_FILES: usize = 30;
 /// Number of newest commits in which files that changed together are counted.
 const WINDOW: usize = 3_000;
 /// Least number of commits in common that is evidence.
@@ -28,58 +29,6 @@ const RECENT: u64 = 365 * 24 * 3600;
 const MAX_OWNERS: usize = 3;
 /// Present path of a file whose name another one took.
 const NOBODY: u32 = u32::MAX;
-
-/// Name of a commit, as git writes it.
-pub(super) type CommitId = Box<str>;
-
-/// Commit with its files.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Commit {
-    pub(super) id: CommitId,
-    pub(super) time: u64,
-    pub(super) author: u32,
-    /// Positions among the paths; not kept of a commit with too many.
-    pub(super) files: Vec<u32>,
-    /// Number of files.
-    pub(super) count: u32,
-    /// Renames: old path, new path.
-    pub(super) renames: Vec<(u32, u32)>,
-}
-
-/// History of a repository from one commit, the newest commit first.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct History {
-    /// Directory of the repository that the paths are relative to, as git names it.
-    pub(super) prefix: String,
-    /// The commit that it was read from.
-    pub(super) head: String,
-    /// True if the log was read to its beginning.
-    pub(super) is_whole: bool,
-    /// True if the clone is shallow.
-    pub(super) is_shallow: bool,
-    pub(super) commits: Vec<Commit>,
-    pub(super) paths: TextTable,
-    pub(super) authors: TextTable,
-}
-
-/// Distinct texts by position.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct TextTable {
-    pub(super) texts: Vec<Box<str>>,
-    known: FxHashMap<Box<str>, u32>,
-}
-
-impl TextTable {
-    pub(super) fn add(&mut self, text: &str) -> u32 {
-        if let Some(&known) = self.known.get(text) {
-            return known;
-        }
-        let key = u32::try_from(self.texts.len()).unwrap_or(u32::MAX);
-        self.texts.push(text.into());
-        self.known.insert(text.into(), key);
-        key
-    }
-}
 
 impl History {
     /// The history in the bytes that [`History::encoded`] made; none if they are others.

@@ -414,6 +414,9 @@ fn counted(text: &[u8]) -> Option<u16> {
     None
 }
 
+/// Stack of the thread that extracts symbols.
+pub(crate) const STACK: usize = 64 << 20;
+
 #[cfg(test)]
 mod tests {
     use super::counted;

@@ -1,5 +1,6 @@
 //! Full builds: plan, extract in parallel, resolve in parallel, write.
 
+pub(crate) mod context;
 pub(super) mod full_build;
 pub(super) mod ingest;
 pub(super) mod plan;

@@ -8,11 +8,13 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use super::{
-    ChangeSet, IndexError, Outcome, Phase, Progress, Residents, Run, WorkerPool, apply, prepare,
-    refresh,
-};
+use crate::apply::{Run, apply, prepare, refresh};
+use crate::outcome::{IndexError, Outcome};
+use crate::progress::{Phase, Progress};
 use crate::slow_files::{self, SlowFiles};
+use crate::state::change::ChangeSet;
+use crate::state::residents::Residents;
+use crate::worker::WorkerPool;
 use cograph_config::{Limits, WorkerCommand};
 use cograph_faults as faults;
 use cograph_model::SkipReason;

@@ -5,11 +5,14 @@ use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
 
-use super::{ChangeSet, IndexError, Run, newest};
+use crate::apply::{Run, apply, newest};
+use crate::outcome::{IndexError, Outcome};
+use crate::state::change::ChangeSet;
 use cograph_model::SkipReason;
 use cograph_model::cancel::CancelToken;
 use cograph_source::WalkedFile;
 use cograph_store::{FileRow, Location, Snapshot, StoreError};
+use std::time::Duration;
 
 /// Files of one run.
 pub const FILES_PER_RUN: usize = 8;
@@ -64,6 +67,23 @@ pub(super) fn deferred(location: &Location, run: &Run) -> Result<Vec<WalkedFile>
         Some(snapshot) => Ok(left_out(&snapshot, &[SkipReason::Deferred])?),
         None => Ok(Vec::new()),
     }
+}
+
+/// Indexes the files of an up-to-date store that were left out because they are slow; none if there
+/// are none.
+pub fn retry_slow(
+    location: &Location,
+    patience: Duration,
+    run: &Run,
+) -> Result<Option<Outcome>, IndexError> {
+    let Some(snapshot) = newest(location, run)? else { return Ok(None) };
+    let reasons = [SkipReason::Deferred, SkipReason::TooSlow];
+    let touched = left_out(&snapshot, &reasons)?;
+    drop(snapshot);
+    if touched.is_empty() {
+        return Ok(None);
+    }
+    apply(location, &ChangeSet::Some { touched, gone: Vec::new() }, patience, run).map(Some)
 }
 
 #[cfg(test)]

@@ -3,17 +3,16 @@
 //! build is returned to the system. The worker runs the same executable. It handles full builds and
 //! changes; after a change it stays for the next one and keeps its in-memory state.
 //!
-//! `message` is the wire protocol, `process` the worker's side, this file the parent's side, and
-//! `crash_search` finds the file that a worker died of.
+//! `message` is the wire protocol, this file the parent's side, and `crash_search` finds the file
+//! that a worker died of. The worker's side is `apply::process`.
 
-mod confinement;
+pub(crate) mod confinement;
 mod crash_search;
 mod effort;
 #[cfg(feature = "faults")]
-mod faults;
-mod message;
-mod process;
-mod watchdog;
+pub(crate) mod faults;
+pub(crate) mod message;
+pub(crate) mod watchdog;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read};
@@ -26,13 +25,14 @@ use self::crash_search::{CrashCause, CrashSearch, WorkerActivity};
 use self::message::{Message, Order, Work};
 use super::idle_cache::IdleCache;
 use super::progress::{Phase, Timing};
-use super::{ChangeSet, IndexError, Outcome, Run};
+use crate::build::context::RunContext;
+use crate::outcome::{IndexError, Outcome};
+use crate::state::change::ChangeSet;
 use cograph_config::{TOKEN_VARIABLE, WorkerCommand};
 use cograph_faults::{Fault, planted};
 use cograph_store::{Location, Published, Store};
 use cograph_system::processes::{ProcessId, described};
 
-pub use process::serve_worker;
 pub use watchdog::{FILE_MEMORY, FILE_MEMORY_PER_BYTE, MEMORY_INTERVAL, UNWATCHED_MEMORY};
 
 /// Idle timeout of a worker, since its last change or the last query of its repository.
@@ -64,12 +64,12 @@ impl WorkerPool {
 
     /// Has a worker apply `changes` to a repository's store. Files that crash the worker are
     /// quarantined and recorded in the store.
-    pub(super) fn apply(
+    pub(crate) fn apply(
         &self,
         location: &Location,
         changes: &ChangeSet,
         patience: Duration,
-        run: &Run,
+        run: &RunContext,
     ) -> Result<Outcome, IndexError> {
         let root = location.root();
         let work = Work::of(changes);
@@ -208,7 +208,7 @@ impl Worker {
     }
 
     /// Sends the worker an order and follows its messages to the end. `bound`: its address space.
-    fn perform(&mut self, order: &Order, run: &Run, bound: u64) -> End {
+    fn perform(&mut self, order: &Order, run: &RunContext, bound: u64) -> End {
         if let Some(input) = &mut self.input {
             // A failed write means that the worker has died, which its exit status shows.
             let _ = order.write(input);

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use super::words::Term;
 use super::{Position, RepoPath, SymbolKind, Visibility};
+use crate::words::terms::Term;
 
 /// Change between two states of the files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -1,6 +1,10 @@
-//! Rows of one snapshot and steps in the call graph, shared by several questions.
+//! What answers and errors are made of, rows of one snapshot, and steps in the call graph, shared
+//! by several questions.
 
+pub(crate) mod answer;
 pub(super) mod calls;
+pub(crate) mod content;
+pub(crate) mod error;
 pub(super) mod filter;
 pub(super) mod having;
 pub(super) mod held;

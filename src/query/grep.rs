@@ -10,7 +10,9 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkFinish, SinkMatch};
 
 use super::show::is_stale;
-use super::{Content, QueryError, ReadFile, SymbolInfo, Total};
+use crate::graph::answer::{SymbolInfo, Total};
+use crate::graph::content::{Content, ReadFile};
+use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
 use cograph_model::cancel::CancelToken;

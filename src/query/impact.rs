@@ -19,51 +19,26 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashSet;
 
+use crate::graph::answer::{Certainty, SymbolInfo};
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::{Certainty, QueryError, SymbolInfo};
 use breaks::Breaks;
 pub use breaks::MAX_CALL_FILES;
+pub use breaks::kind::{Break, BreakKind};
 pub use case_names::{TestCase, all_test_cases, test_cases};
 use cograph_grammar as grammar;
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_model::change::{
-    CallShapes, Change, ChangeKind, ChangedFile, ChangedSymbol, Together, UNREAD_BINARY,
-    UNREAD_NO_LANGUAGE,
+    ChangeKind, ChangedFile, ChangedSymbol, UNREAD_BINARY, UNREAD_NO_LANGUAGE,
 };
 use cograph_store::Snapshot;
 pub use dependents::{MAX_DISTANCE, MAX_SYMBOLS, Way};
 pub use edited::{OnDisk, Unfit, unfit};
-pub use rank::{Evidence, TestClass};
+pub use rank::{AffectedTest, Evidence, TestClass};
 pub use runners::TestCommand;
 use seeds::Seeds;
-
-/// Reads the calls of a file with their arguments.
-pub type ReadCalls<'p> = &'p dyn Fn(&RepoPath) -> CallShapes;
-
-/// Parameters of `impact`.
-#[derive(Clone, Copy, Default)]
-pub struct ImpactParams<'p> {
-    /// Symbols.
-    pub symbols: &'p [String],
-    /// Change.
-    pub change: Option<&'p Change>,
-    /// Common history of the changed files.
-    pub together: Option<&'p Together>,
-    /// Calls of a file; without, arguments are not compared.
-    pub calls: Option<ReadCalls<'p>>,
-    /// Recorded executions of the changed or named symbols.
-    pub executed: &'p [Execution],
-}
-
-/// Recorded run of a test.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Execution {
-    /// Name of the test, as its runner has it.
-    pub test: String,
-    /// What it executed of the changed or named symbols: see [`Evidence::executed`].
-    pub share: f32,
-}
+pub use seeds::question::{Execution, ImpactParams, ReadCalls};
 
 /// Changed or named symbol.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -72,63 +47,6 @@ pub struct ImpactSeed {
     pub changed: Option<ChangedSymbol>,
     /// The symbol of the index, if it has one.
     pub symbol: Option<SymbolInfo>,
-}
-
-/// What is wrong with a site.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum BreakKind {
-    /// It uses a name that is gone.
-    Gone,
-    /// It imports a file that is gone.
-    Import,
-    /// It passes another number of arguments, or other names.
-    Arguments,
-    /// It passes a value of another type.
-    Type,
-    /// It passes arguments that may be for other parameters.
-    Order,
-    /// It uses what it may not see any more.
-    Hidden,
-    /// It overrides, or is overridden by, a method with other parameters.
-    Override,
-    /// It is a type that does not have a member that its base requires.
-    Missing,
-}
-
-impl BreakKind {
-    /// Every value, with its word and what it means.
-    pub const ALL: [(Self, &'static str, &'static str); 8] = [
-        (Self::Gone, "gone", "Use of a name that is gone"),
-        (Self::Import, "import", "Import of a file that is gone"),
-        (Self::Arguments, "arguments", "Call with arguments that are not taken any more"),
-        (Self::Type, "type", "Argument of another type than its parameter"),
-        (Self::Order, "order", "Call of a function whose parameters have another order"),
-        (Self::Hidden, "hidden", "Use of a symbol that is not visible any more"),
-        (Self::Override, "override", "Method with other parameters than one that it overrides"),
-        (Self::Missing, "missing", "Type without a member that its base requires"),
-    ];
-
-    /// Word for answers.
-    pub fn word(self) -> &'static str {
-        Self::ALL[self as usize].1
-    }
-}
-
-/// Site that no longer fits.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Break {
-    /// What is wrong.
-    pub kind: BreakKind,
-    /// File.
-    pub path: RepoPath,
-    /// Line.
-    pub line: u32,
-    /// Changed symbol that it uses, or the symbol that overrides it.
-    pub symbol: String,
-    /// Why it does not fit.
-    pub reason: String,
-    /// Certainty.
-    pub certainty: Certainty,
 }
 
 /// Symbol that depends on a changed one.
@@ -146,21 +64,6 @@ pub struct Dependent {
     pub certainty: Certainty,
     /// True for test code.
     pub in_tests: bool,
-}
-
-/// Test that may exercise the change.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AffectedTest {
-    /// Test.
-    pub symbol: SymbolInfo,
-    /// Strongest evidence.
-    pub class: TestClass,
-    /// Weight of all evidence.
-    pub score: f32,
-    /// Symbols from the test to the change.
-    pub chain: Vec<String>,
-    /// Evidence.
-    pub evidence: Evidence,
 }
 
 /// Changed file that affects more than references show.

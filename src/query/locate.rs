@@ -8,6 +8,8 @@
 //! names explicitly (`named`), and propagates scores along calls (`spread`).
 
 mod candidates;
+mod limits;
+pub(crate) mod located;
 mod named;
 mod question;
 mod rank;
@@ -16,76 +18,11 @@ mod spread;
 mod units;
 mod weight;
 
-use super::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
-use cograph_model::words;
-use cograph_store::SymbolHead;
-use smallvec::SmallVec;
-
-/// Maximum number of files whose symbols are ranked for one question, best first.
-pub const FILES: usize = 80;
-/// Maximum number of additional files that contain named symbols.
-pub const NAMED_FILES: usize = 60;
-/// Maximum number of names in a text that are looked up.
-pub const NAMES: usize = 400;
-/// Maximum number of meanings of a name; one with more is ignored.
-pub const MEANINGS: usize = 40;
-/// Maximum number of symbols of one name that are checked against a qualified name.
-pub const BEARERS: usize = 2_000;
-/// Number of best symbols whose calls are read.
-pub const CALLING: usize = 150;
-
-/// Maximum number of matched words that are reported for a symbol.
-const MATCHED: usize = 4;
-
-/// Relevant symbol.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Located {
-    /// Symbol.
-    pub(super) head: SymbolHead,
-    /// Score, comparable within one answer.
-    pub(super) score: f64,
-    /// Matched words with the highest inverse document frequencies, descending, as positions in
-    /// [`Location::words`].
-    pub(super) words: SmallVec<[u16; MATCHED]>,
-    /// True if the text names it or a line of it.
-    pub(super) is_named: bool,
-}
-
-/// Result of the search.
-pub(super) struct Location {
-    /// Best symbols, best first.
-    pub(super) symbols: Vec<Located>,
-    /// Words of the text.
-    pub(super) words: Vec<String>,
-    /// Weight of each word: that in the text by its inverse document frequency.
-    pub(super) weights: Vec<f64>,
-    /// Words of the text that are in no file.
-    pub(super) unmatched: Vec<String>,
-    /// Number of symbols with a positive score.
-    pub(super) total: u64,
-    /// True if only the best files were read.
-    pub(super) is_partial: bool,
-    /// Text.
-    question: question::Question,
-}
-
-impl Location {
-    /// Words of the text in a line, as positions in `words`.
-    pub(super) fn words_in(&self, line: &str) -> Vec<u16> {
-        let mut found = Vec::new();
-        let mut add = |word: &mut Vec<u8>| {
-            let place = self.question.position_of(word);
-            found.extend(place.filter(|place| !found.contains(place)));
-        };
-        for (_, run) in words::runs(line.as_bytes()) {
-            words::parts(run, &mut add);
-            add(&mut words::joined(run));
-        }
-        found
-    }
-}
+pub use limits::{BEARERS, CALLING, FILES, MEANINGS, NAMED_FILES, NAMES};
+use located::Location;
 
 /// Finds at most `limit` symbols.
 pub(super) fn locate(

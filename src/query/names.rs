@@ -6,6 +6,7 @@
 
 mod aliases;
 pub mod complete;
+mod files;
 pub(super) mod fuzzy;
 mod qualified;
 pub(super) mod text;
@@ -15,18 +16,18 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::graph::lookup::{Lookup, is_path_suffix};
-use crate::{QueryError, SymbolInfo};
+use crate::graph::answer::SymbolInfo;
+use crate::graph::error::QueryError;
+use crate::graph::lookup::Lookup;
+use crate::{graph, names};
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::facts::flags;
 use cograph_model::{RelationKind, SymbolKind};
-use cograph_store::{FileKey, FileRow, NameEntry, NameKey, NameParts, SymbolKey, SymbolRow};
+use cograph_store::{FileRow, NameEntry, NameKey, NameParts, SymbolKey, SymbolRow};
+use files::{MAX_LISTED, MAX_NEAR};
+pub(super) use files::{file, near_paths, one_file};
 use fuzzy::{DistanceMatcher, filter_for_distance};
 pub(super) use qualified::{all, heads, keys_of, segments};
-
-/// Maximum number of candidates and of similar names in an error.
-const MAX_LISTED: usize = 20;
-const MAX_NEAR: usize = 8;
 
 /// Maximum number of blocks of names scanned for similar ones, most referenced names first.
 const MAX_RUNS: usize = 1_500;
@@ -194,50 +195,6 @@ pub(super) fn symbol_or_lines(lookup: &Lookup<'_>, wanted: &str) -> Result<Named
     }
 }
 
-/// Returns the only file that `wanted` names by its path or a suffix of it.
-pub(super) fn file(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<FileRow>, QueryError> {
-    let wanted = wanted.strip_prefix("./").unwrap_or(wanted);
-    let mut found = files(lookup, wanted)?;
-    match found.len() {
-        0 => Err(QueryError::NoSuchPath {
-            path: wanted.to_owned(),
-            near: near_paths(lookup, wanted)?,
-        }),
-        1 => lookup.file(found.swap_remove(0)),
-        total => {
-            let choices = found
-                .iter()
-                .take(MAX_LISTED)
-                .map(|&key| lookup.place(key).map(|file| file.path.to_string()));
-            let choices = choices.collect::<Result<_, _>>()?;
-            Err(QueryError::AmbiguousPath { path: wanted.to_owned(), choices, total: total as u64 })
-        }
-    }
-}
-
-/// Returns paths similar to one that does not exist.
-pub(super) fn near_paths(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<String>, QueryError> {
-    let name = wanted.rsplit('/').next().unwrap_or(wanted);
-    let lower = name.to_lowercase();
-    let mut near = Vec::new();
-    for (_, path) in lookup.snapshot.paths()? {
-        lookup.check()?;
-        let own = path.rsplit('/').next().unwrap_or(&path);
-        let score = if own.eq_ignore_ascii_case(name) {
-            Some(0)
-        } else if let Some(errors) = text::distance(own, name, 2) {
-            Some(errors)
-        } else if lower.len() >= 3 && text::contains_ignoring_case(&path, &lower) {
-            Some(3)
-        } else {
-            None
-        };
-        near.extend(score.map(|score| (score, path.len(), path)));
-    }
-    near.sort_unstable();
-    Ok(near.into_iter().take(MAX_NEAR).map(|(_, _, path)| path).collect())
-}
-
 /// Strips decoration of names: blanks, back ticks around the whole.
 fn normalized(wanted: &str) -> &str {
     let wanted = wanted.trim();
@@ -263,35 +220,6 @@ fn lines(wanted: &str) -> Option<(&str, u32, u32)> {
         first.trim_start_matches('L').parse().ok()?,
         last.trim_start_matches('L').parse().ok()?,
     ))
-}
-
-/// Returns the file that `path` names, if it names one.
-pub(super) fn one_file(lookup: &Lookup<'_>, path: &str) -> Result<Option<Rc<FileRow>>, QueryError> {
-    match file(lookup, path) {
-        Ok(file) => Ok(Some(file)),
-        Err(QueryError::NoSuchPath { .. }) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Returns the file with the path `wanted`, or else those whose path ends with it.
-fn files(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<FileKey>, QueryError> {
-    let wanted = wanted.strip_prefix("./").unwrap_or(wanted);
-    if wanted.is_empty() {
-        return Ok(Vec::new());
-    }
-    if let Some(file) = lookup.snapshot.file_at(wanted)? {
-        return Ok(vec![file.key]);
-    }
-    let paths = lookup.snapshot.path_table()?;
-    let mut found = paths.ending_with(wanted);
-    found.retain(|(_, path)| is_suffix(wanted, path));
-    found.sort_unstable_by_key(|(_, path)| *path);
-    Ok(found.into_iter().map(|(key, _)| key).collect())
-}
-
-fn is_suffix(wanted: &str, path: &str) -> bool {
-    cograph_model::RepoPath::new(path).is_some_and(|path| is_path_suffix(wanted, &path))
 }
 
 /// Drops other symbols of the same entity: declarations of a definition, extensions of a type,
@@ -403,6 +331,39 @@ fn nearest(lookup: &Lookup<'_>, file: &FileRow, line: u32) -> Result<Vec<SymbolI
         symbols.iter().filter(|symbol| symbol.container.is_none()).collect();
     near.sort_by_key(|symbol| symbol.extent.start.line.abs_diff(line));
     near.into_iter().take(MAX_NEAR).map(|symbol| lookup.info(symbol)).collect()
+}
+
+/// Results of a query for all meanings of a name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Meanings<T> {
+    /// Results, best meaning first.
+    pub answers: Vec<T>,
+    /// Further meanings, without a result.
+    pub others: Vec<SymbolInfo>,
+}
+
+impl<T> Meanings<T> {
+    /// True if the name has one meaning.
+    pub fn is_one(&self) -> bool {
+        self.answers.len() == 1 && self.others.is_empty()
+    }
+
+    pub(crate) fn of(
+        lookup: &graph::lookup::Lookup<'_>,
+        name: &str,
+        most: usize,
+        answer: impl Fn(&names::Meaning) -> Result<T, QueryError>,
+    ) -> Result<Self, QueryError> {
+        let meanings = names::meanings(lookup, name)?;
+        let (first, rest) = meanings.split_at(meanings.len().min(most));
+        Ok(Self {
+            answers: first.iter().map(answer).collect::<Result<_, _>>()?,
+            others: rest
+                .iter()
+                .map(|meaning| lookup.info(&meaning.symbol))
+                .collect::<Result<_, _>>()?,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::{QueryError, SymbolInfo, names};
+use super::names;
+use crate::graph::answer::SymbolInfo;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_model::cancel::CancelToken;
 use cograph_model::{Problem, RepoPath, SkipReason};

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use super::{QueryError, SymbolInfo, names};
+use super::names;
+use crate::graph::answer::SymbolInfo;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;

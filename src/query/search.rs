@@ -1,5 +1,6 @@
 //! `search`: ranked symbols by name, words, substring or regular expression.
 
+mod answer;
 mod around;
 pub mod glance;
 mod matching;
@@ -9,10 +10,12 @@ use std::cmp::Reverse;
 
 use self::matching::Pattern;
 use super::locate::locate;
-use super::{QueryError, SymbolInfo, Tests, Total, names};
+use super::names;
+use crate::graph::answer::{Tests, Total};
+use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
-use cograph_model::SymbolKind;
+pub use answer::{Match, SearchHit, SearchMode, SearchParams, SearchResult};
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;
 use cograph_store::{KeyOrder, NameKey, NameRank, Snapshot, SymbolHead, SymbolKey, SymbolRank};
@@ -41,107 +44,6 @@ const MAX_READ: usize = 5_000;
 
 /// Maximum number of names of equal rank whose symbols are read.
 const MAX_EQUAL: usize = 400;
-
-/// Interpretation of the search text.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum SearchMode {
-    /// Words: a name, a prefix or a substring of one, or several words in any order, ignoring case
-    /// and with typo tolerance.
-    #[default]
-    Words,
-    /// Exact name (`Container.name` and `path::name` as well).
-    Name,
-    /// Substring of a name, ignoring case.
-    Substring,
-    /// Regular expression on the name.
-    Regex,
-}
-
-/// Parameters of `search`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SearchParams {
-    /// Text.
-    pub text: String,
-    /// Interpretation of the text.
-    pub mode: SearchMode,
-    /// Kinds of symbols to include; empty for all.
-    pub kinds: Vec<SymbolKind>,
-    /// Path prefix or glob of the files to include.
-    pub path: Option<String>,
-    /// Language of the files to include.
-    pub language: Option<String>,
-    /// Visibility outside the file, if only one is included.
-    pub exported: Option<bool>,
-    /// Treatment of test code.
-    pub tests: Tests,
-    /// Number of hits to skip.
-    pub offset: usize,
-    /// Maximum number of hits to return.
-    pub limit: usize,
-}
-
-impl Default for SearchParams {
-    fn default() -> Self {
-        Self {
-            text: String::new(),
-            mode: SearchMode::default(),
-            kinds: Vec::new(),
-            path: None,
-            language: None,
-            exported: None,
-            tests: Tests::default(),
-            offset: 0,
-            limit: 50,
-        }
-    }
-}
-
-/// Quality of a match, best first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Match {
-    /// Equal.
-    Exact,
-    /// Equal, ignoring case.
-    IgnoringCase,
-    /// Prefix.
-    Prefix,
-    /// Whole words of the name (`camelCase`, `snake_case`).
-    Words,
-    /// Substring.
-    Substring,
-    /// Some of the words in the name, the containers, the path, the documentation or the source;
-    /// see `search_in`.
-    Text,
-    /// All of the words, some of them in the names of containers or in the path. Only if names
-    /// alone do not fill the list; for a single name only if no name matches.
-    Around,
-    /// Some of the words. Only if there is no better match.
-    SomeWords,
-    /// Name with one or two typos. Only if there is no better match.
-    Fuzzy,
-    /// Regular expression.
-    Regex,
-}
-
-/// Hit.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SearchHit {
-    /// Symbol.
-    pub symbol: SymbolInfo,
-    /// Quality of the match.
-    pub matched: Match,
-    /// Number of further files with an equal key, for a key of a data file.
-    pub same_in: u64,
-}
-
-/// Result of `search`.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SearchResult {
-    /// Hits, best first.
-    pub hits: Vec<SearchHit>,
-    /// Number of matching symbols.
-    pub total: Total,
-}
 
 /// Finds symbols. Order: code before keys of data files, quality of the match, then number of
 /// references, then code before tests, then path and line. Equal keys of data files are one hit.

@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use super::{QueryError, Total};
+use crate::graph::answer::Total;
+use crate::graph::error::QueryError;
 use cograph_model::cancel::CancelToken;
 use cograph_store::Snapshot;
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;

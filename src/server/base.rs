@@ -3,4 +3,5 @@
 pub(super) mod escape;
 pub(super) mod limits;
 pub(super) mod log;
+pub(crate) mod options;
 pub(super) mod uri;

@@ -3,7 +3,8 @@
 
 use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
-use super::tools::{MAX_MEANINGS, explore, impact};
+use super::tools::tool::common::MAX_MEANINGS;
+use super::tools::{explore, impact};
 use crate::base::limits::Limits;
 use crate::proxy::federation::{self, registry, tools};
 use crate::proxy::upstream::{connection, http as upstream_http, listing};
@@ -133,7 +134,7 @@ fn of_upstreams() -> Vec<(&'static str, String)> {
         ("listing::time", time(all)),
         ("listing::CURSOR", bytes(listing::CURSOR)),
         ("registry::MAX_UPSTREAMS", count(registry::MAX_UPSTREAMS)),
-        ("registry::MAX_TOOLS", count(registry::MAX_TOOLS)),
+        ("registry::MAX_TOOLS", count(registry::view::MAX_TOOLS)),
         ("tools::NAME", bytes(tools::NAME)),
         ("tools::DESCRIPTION", bytes(tools::DESCRIPTION)),
         ("tools::SCHEMA", bytes(tools::SCHEMA)),

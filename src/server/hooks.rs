@@ -15,6 +15,7 @@ mod call;
 mod disk;
 mod edit;
 mod lines;
+mod opened;
 mod patch;
 mod pattern;
 mod search;
@@ -24,11 +25,11 @@ use call::HookCall;
 use cograph_config::{Config, Repository};
 use cograph_model::cancel::CancelToken;
 use cograph_query::{GlanceName, GlanceParams, glance};
-use cograph_store::{Location, Snapshot, Store};
+use cograph_store::Snapshot;
 use search::SymbolSearch;
-use std::sync::Arc;
 
 pub use call::{HookClient, HookEvent, MAX_INPUT};
+use opened::opened;
 
 /// Maximum number of names with a line of their own.
 const MAX_NAMES: usize = 3;
@@ -97,11 +98,6 @@ fn snapshot(call: &HookCall, config: &Config, cancel: &CancelToken) -> Option<Sn
     let around = call.directory.as_ref().and_then(|path| config.repository_around(path).ok());
     let open = |repository: Repository| opened(&repository, cancel);
     around.and_then(open).or_else(|| open(config.default_repository().ok()?))
-}
-
-fn opened(repository: &Repository, cancel: &CancelToken) -> Option<Snapshot> {
-    let location = Location::new(&repository.cache, &repository.root).under(repository.rules);
-    Arc::new(Store::open_newest(&location).ok()?).snapshot(cancel).ok()
 }
 
 #[cfg(test)]

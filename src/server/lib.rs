@@ -53,11 +53,13 @@ pub use jsonrpc::admission::{Class, LaneState};
 pub use language_server::run_language_server;
 pub use peers::{Probe, ProbeError, probe};
 #[cfg(feature = "faults")]
-pub use protocol::fixtures::{FixtureError, Fixtures, run_fixtures};
+pub use protocol::fixtures::{FixtureError, Fixtures};
 #[cfg(feature = "federation")]
 pub use proxy::federation::{Name, RegistryError, Upstreams};
 pub use proxy::upstream::{Examined, Listing, Target, TargetError, examine};
 pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve};
+#[cfg(feature = "faults")]
+pub use session::fixtures::run_fixtures;
 pub use tools::arguments::Arguments;
 pub use tools::arguments::paths::from_directory;
 pub use tools::impact::report::{ReportForm, Verdict, report, verdict};
@@ -68,30 +70,15 @@ pub use workspace::host::Host;
 pub use workspace::metrics::{CallState, ProgressReport, ServerState};
 pub use workspace::repositories::{Patience, Reach, Repositories, Unavailable};
 
-use cograph_config::{Config, ConfigError, WorkerCommand};
+pub use base::options::Options;
+use cograph_config::{Config, WorkerCommand};
 use cograph_faults::{Fault, planted};
-use jsonrpc::admission::Permits;
-use session::Session;
-use session::dispatch::{Event, Process};
-use session::shutdown::Parent;
+pub use runtime::spawn::ALREADY_SERVED;
+use session::dispatch::event::publish_events;
+use session::stdio::run;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::mpsc::Sender;
 use workspace::repositories::Shared;
-
-/// Options of a server.
-pub struct Options {
-    /// Configuration from the environment, or the error that every tool then reports.
-    pub config: Result<Config, ConfigError>,
-    /// Default repository; otherwise found from the working directory.
-    pub root: Option<PathBuf>,
-    /// Limits of the server.
-    pub limits: Limits,
-    /// Delays every tool call, for tests of clients.
-    pub delay: Option<Duration>,
-}
 
 /// Serves one client over stdio until end of input, a signal or a disconnect. Takes over standard
 /// input and output for good: afterwards the process should exit.
@@ -118,9 +105,6 @@ pub struct Passing {
     /// Command that starts the upstream on demand: `cograph serve` with its socket.
     pub starter: Option<WorkerCommand>,
 }
-
-/// Exit code of a runtime that finds another one running.
-pub const ALREADY_SERVED: u8 = 4;
 
 /// Factor on the permits of a proxy, whose calls only wait for the upstream.
 const WAITING_CALLS: usize = 8;
@@ -180,31 +164,4 @@ pub fn run_federated(options: Options, upstreams: Upstreams) -> io::Result<()> {
         let place = proxy::runtime_proxy::ClientRoots::new(None, started_in, events.clone());
         Arc::new(proxy::federation::Federation::new(upstreams, place, events.clone()))
     })
-}
-
-/// Sends a session the event of a new generation.
-fn publish_events(events: &Sender<Event>) -> impl Fn() + Send + Sync + 'static {
-    let events = events.clone();
-    // The send fails only after the dispatcher has ended.
-    move || drop(events.blocking_send(Event::Published))
-}
-
-fn run(
-    limits: Limits,
-    tools: impl FnOnce(&Sender<Event>) -> Arc<dyn tools::Tools>,
-) -> io::Result<()> {
-    let stream = transport::stdio::take()?;
-    let session = Session::new();
-    session::shutdown::on_signal(session.events.clone(), || Event::Terminate, limits.signal_grace)?;
-    let tools = tools(&session.events);
-    let owned = Arc::clone(&tools);
-    let grace = limits.signal_grace;
-    let process = Process { permits: Permits::of_one(&limits), parent: Parent::now() };
-    session.run(stream, limits, tools, process)?;
-    // Dropping the last owner of the tools cancels index runs and waits for them; the watchdog
-    // bounds that.
-    session::shutdown::watchdog(grace);
-    owned.close();
-    drop(owned);
-    Ok(())
 }

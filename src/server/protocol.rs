@@ -7,17 +7,18 @@ pub(super) mod external_tools;
 #[cfg(feature = "faults")]
 pub(super) mod fixtures;
 pub(super) mod prompts;
+pub(crate) mod request;
 pub(super) mod resources;
 mod shape;
 pub(super) mod subscriptions;
+pub(crate) mod version;
 
 use super::tools::arguments::complete;
 use crate::jsonrpc::message::{
-    ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, Message, RequestId, RpcError, UNSUPPORTED_VERSION,
+    ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, RpcError, UNSUPPORTED_VERSION,
 };
-use crate::tools::MoreTools;
 use crate::tools::table;
-use crate::tools::tool::Tool;
+use crate::tools::table::MoreTools;
 use crate::workspace::roots::PATH_BYTES;
 use cograph_faults::{self as faults, Fault, planted};
 use completion::Subject;
@@ -28,33 +29,12 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 use subscriptions::{MAX_ADDRESSES, WantedChanges};
 
+pub(super) use request::{Call, Method, progress_token};
 pub(super) use shape::{Purpose, listen_result, shaped_for, shaped_list};
-
-/// Version of the stateless era.
-pub(super) const STATELESS: &str = "2026-07-28";
-/// Negotiated version for clients that request an unknown one.
-const LATEST_NEGOTIATED: &str = "2025-11-25";
-/// Versions that `initialize` can negotiate, newest first.
-const NEGOTIATED: [&str; 4] = [LATEST_NEGOTIATED, "2025-06-18", WITH_BATCHES, "2024-11-05"];
-/// The one version with batches.
-const WITH_BATCHES: &str = "2025-03-26";
-
-/// Metadata key of the version in a stateless request.
-pub(super) const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-pub(super) const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
-/// Key of the experimental capability by which cograph instances recognize each other, pass the
-/// default root, and get the outcome of a call.
-pub(super) const PEER_KEY: &str = "cograph";
-pub(super) const SERVER_KEY: &str = "io.modelcontextprotocol/serverInfo";
-
-/// Protocol era of a request.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Era {
-    /// Version negotiated by `initialize`.
-    Negotiated,
-    /// Stateless: the request carries its own metadata.
-    Stateless,
-}
+pub(super) use version::{
+    CAPABILITIES_KEY, Era, PEER_KEY, STATELESS, VERSION_KEY, is_known, is_stateless,
+};
+use version::{LATEST_NEGOTIATED, NEGOTIATED, WITH_BATCHES, server_info, supported};
 
 /// State negotiated by `initialize`.
 #[derive(Debug)]
@@ -69,30 +49,6 @@ pub(super) struct Session {
     /// Default root of such a client.
     root: Option<PathBuf>,
     wanted: WantedChanges,
-}
-
-/// Parsed request.
-#[derive(Debug)]
-pub(super) enum Method {
-    /// Response that is available at once.
-    Answer(String),
-    /// Tool call.
-    Call(Call),
-    /// Subscription until the client cancels.
-    Listen(WantedChanges),
-}
-
-/// Tool call.
-#[derive(Debug)]
-pub(super) struct Call {
-    /// Tool.
-    pub(super) tool: &'static Tool,
-    /// Arguments, unvalidated.
-    pub(super) arguments: Map<String, Value>,
-    /// Kind of the response.
-    pub(super) purpose: Purpose,
-    /// Progress token, if the client wants progress.
-    pub(super) progress_token: Option<Value>,
 }
 
 impl Default for Session {
@@ -288,26 +244,6 @@ pub(super) fn cancelled_id(params: &Map<String, Value>) -> Option<RequestId> {
     params.get("requestId").and_then(RequestId::from_json)
 }
 
-/// True if a message carries stateless metadata.
-pub(super) fn is_stateless(message: &Message) -> bool {
-    let Message::Request(request) = message else { return false };
-    let params = request.params.as_ref().ok();
-    params.and_then(|params| params.get("_meta")?.get(VERSION_KEY)).is_some()
-}
-
-/// True for a supported version.
-pub(super) fn is_known(version: &str) -> bool {
-    supported().contains(&version)
-}
-
-fn supported() -> Vec<&'static str> {
-    [STATELESS].into_iter().chain(NEGOTIATED).collect()
-}
-
-fn server_info() -> Value {
-    json!({"name": cograph_version::NAME, "version": faults::version()})
-}
-
 /// Declares only implemented capabilities.
 fn capabilities(tools_change: bool) -> Value {
     json!({
@@ -422,11 +358,6 @@ fn object(params: &mut Map<String, Value>, name: &str) -> Result<Map<String, Val
         Some(Value::Object(members)) => Ok(members),
         Some(_) => Err(RpcError::new(INVALID_PARAMS, format!("`{name}` must be an object"))),
     }
-}
-
-pub(super) fn progress_token(params: &Map<String, Value>) -> Option<Value> {
-    let token = params.get("_meta").and_then(|meta| meta.get("progressToken"));
-    token.filter(|token| RequestId::from_json(token).is_some()).cloned()
 }
 
 /// A progress token is kept while its call is in flight, so it has the limit of an id.

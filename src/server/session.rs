@@ -2,12 +2,16 @@
 //! transport: stdio, a socket, or one end of a socket pair within the process.
 
 pub(super) mod dispatch;
+#[cfg(feature = "faults")]
+pub(crate) mod fixtures;
 pub(super) mod shutdown;
+pub(crate) mod stdio;
 
 use super::tools::Tools;
 use crate::base::limits::Limits;
+use crate::session::dispatch::event::Event;
 use crate::transport::{Stream, reader, writer};
-use dispatch::{Channels, Dispatcher, Ending, Event, Process};
+use dispatch::{Channels, Dispatcher, Ending, Process};
 use std::io;
 use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender, channel};

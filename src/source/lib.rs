@@ -11,6 +11,7 @@
 //! Every file is accounted for: it yields text or a `SkipReason`. Symbolic links are never
 //! followed, so there are no loops and no path leads out of the root.
 
+mod error;
 mod filter;
 mod mounts;
 mod names;
@@ -22,7 +23,7 @@ mod text;
 mod traversal;
 mod walk;
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
@@ -38,6 +39,7 @@ pub use walk::{Walk, WalkedFile, walk, walk_below};
 use cograph_config::Limits;
 use cograph_model::graph::FileStamp;
 use cograph_model::{RepoPath, SkipReason};
+pub use error::SourceError;
 
 /// Result of reading a file.
 #[derive(Debug)]
@@ -47,41 +49,6 @@ pub struct ReadFile {
     pub stamp: FileStamp,
     /// Text, or the reason why there is none.
     pub text: Result<Text, SkipReason>,
-}
-
-/// Why the repository as a whole could not be read.
-#[derive(Debug, thiserror::Error)]
-pub enum SourceError {
-    /// Listing the root failed.
-    #[error("cannot list the directory {}: {source}", root.display())]
-    Root {
-        /// Root.
-        root: PathBuf,
-        /// Cause.
-        source: io::Error,
-    },
-    /// A path does not exist, is a symbolic link, or is no regular file.
-    #[error("cannot open {path} in {}: {source}", root.display())]
-    Open {
-        /// Root.
-        root: PathBuf,
-        /// Path relative to the root.
-        path: RepoPath,
-        /// Cause.
-        source: io::Error,
-    },
-    /// The walk exceeded its timeout.
-    #[error("listing {} took longer than {} s", root.display(), walk::TIMEOUT.as_secs())]
-    TooSlow {
-        /// Root.
-        root: PathBuf,
-    },
-    /// The walk was cancelled.
-    #[error("stopped while listing {}", root.display())]
-    Cancelled {
-        /// Root.
-        root: PathBuf,
-    },
 }
 
 /// Reads a whole file as text, within the limits. Never fails: errors become a reason.

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-use super::{Shown, SourceError, names, stamp, text};
+use super::{names, stamp, text};
+use crate::error::SourceError;
+use crate::text::Shown;
 use cograph_model::graph::FileStamp;
 use cograph_model::{RepoPath, SkipReason};
 use cograph_system::files::{self, FileStat, OpenDirectory};

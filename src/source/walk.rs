@@ -19,14 +19,15 @@ use std::time::{Duration, Instant};
 
 use super::filter::Filter;
 use super::traversal::traverse;
-use super::{RULES, Rules, SourceError, names, stamp};
+use super::{names, stamp};
+use crate::error::SourceError;
+pub(super) use crate::error::TIMEOUT;
+use crate::filter::RULES;
+use crate::rules::Rules;
 use cograph_grammar as grammar;
 use cograph_model::cancel::CancelToken;
 use cograph_model::graph::FileStamp;
 use cograph_model::{RepoPath, SkipReason};
-
-/// Timeout of a walk, because other requests may wait for it.
-pub(super) const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Directories for the products of builds, which are searched for build files although ignore rules
 /// exclude them.

@@ -5,14 +5,15 @@
 //! component is checked before the file is opened by its path, so a link that appears between the
 //! two is followed; to make links takes a privilege there.
 
-use std::fs::Metadata;
 use std::io;
 
 #[cfg(unix)]
+mod kind;
 mod unix;
 #[cfg(not(unix))]
 mod windows;
 
+pub use kind::{FileKind, FileStat};
 #[cfg(unix)]
 pub use unix::{
     OpenDirectory, absent, append_to, canonical, find, is_followed_link, is_pipe, is_special,
@@ -24,49 +25,9 @@ pub use windows::{
     is_without_reader, open, sync_directory,
 };
 
-/// Kind of an entry of a directory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FileKind {
-    /// Regular file.
-    Regular,
-    /// Directory.
-    Directory,
-    /// Anything else.
-    Other,
-}
-
-/// Metadata of a file. A file that was written or replaced has others, as far as the
-/// system's clock and the file system go.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct FileStat {
-    /// Kind.
-    pub kind: FileKind,
-    /// Size in bytes.
-    pub size: u64,
-    /// Time of the last write, in nanoseconds since 1970.
-    pub modified_ns: i64,
-    /// Time of the last change of anything, which no program can set. On Windows that of the last
-    /// write: a program that sets it back hides its write.
-    pub changed_ns: i64,
-    /// Number of the file system. On Windows 0.
-    pub device: u64,
-    /// Number of the file in it. On Windows the time at which it was made.
-    pub inode: u64,
-}
-
 /// True if there is no such file.
 pub fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
-impl FileKind {
-    fn of(found: &Metadata) -> Self {
-        match found {
-            _ if found.is_file() => Self::Regular,
-            _ if found.is_dir() => Self::Directory,
-            _ => Self::Other,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,15 @@ pub(super) struct Graph {
     edges: BTreeMap<String, BTreeSet<String>>,
 }
 
+/// Arrows that count in circles.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Arrows {
+    /// All.
+    All,
+    /// Those between a module file and the files below it do not: they are one module.
+    Sideways,
+}
+
 /// An arrow between two folders (or files) directly in a crate, and a file that makes it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Arrow {
@@ -46,11 +55,11 @@ impl Graph {
         Self { edges }
     }
 
-    /// The groups of files in which each imports from every other, by whatever way. What a module
-    /// file and the files below it have of each other is no circle: they are one module.
-    pub(super) fn circles(&self) -> Vec<Vec<String>> {
+    /// The groups of files of a crate in which each imports from every other, by whatever way.
+    pub(super) fn circles(&self, owner: &str, arrows: Arrows) -> Vec<Vec<String>> {
+        let own = self.edges.keys().filter(|file| super::rules::crate_of(file) == Some(owner));
         let reached: BTreeMap<&str, BTreeSet<&str>> =
-            self.edges.keys().map(|file| (file.as_str(), self.reached_from(file))).collect();
+            own.map(|file| (file.as_str(), self.reached_from(file, arrows))).collect();
         let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
         for (file, others) in reached.iter().filter(|(file, others)| others.contains(*file)) {
             let together = others
@@ -61,18 +70,20 @@ impl Graph {
         circles.into_iter().collect()
     }
 
-    fn reached_from<'g>(&'g self, file: &'g str) -> BTreeSet<&'g str> {
+    fn reached_from<'g>(&'g self, file: &'g str, arrows: Arrows) -> BTreeSet<&'g str> {
         let (mut found, mut pending) = (BTreeSet::new(), vec![file]);
         while let Some(next) = pending.pop() {
-            let others = self
-                .edges
-                .get(next)
-                .into_iter()
-                .flatten()
-                .filter(|other| !is_same_branch(next, other));
+            let others = self.edges.get(next).into_iter().flatten();
+            let others =
+                others.filter(|other| arrows == Arrows::All || !is_same_branch(next, other));
             pending.extend(others.map(String::as_str).filter(|other| found.insert(*other)));
         }
         found
+    }
+
+    /// The crates of the files.
+    pub(super) fn crates(&self) -> BTreeSet<&str> {
+        self.edges.keys().filter_map(|file| super::rules::crate_of(file)).collect()
     }
 
     /// The arrows between what is directly in one crate.

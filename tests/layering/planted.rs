@@ -61,7 +61,7 @@ fn planted_circles_are_seen() {
     let circle = |other: &str| {
         let files = planted(&[
             ("src/x/a.rs", "pub use inner::X; mod inner;"),
-            ("src/x/a/inner.rs", "use super::Y; use crate::b::Z;"),
+            ("src/x/a/inner.rs", "use crate::b::Z;"),
             ("src/x/b.rs", other),
             ("src/x/b/deep.rs", "use crate::c; #[cfg(test)] mod checks;"),
             ("src/x/b/deep/checks.rs", "use crate::b::deep::All;"),
@@ -69,29 +69,54 @@ fn planted_circles_are_seen() {
         ]);
         Graph::of(&files)
     };
+    let known: &[(&[&str], &str)] = &[(&["src/x/a/inner.rs", "src/x/b.rs"], "one concept")];
     for planted in [
         "use crate::a::inner::X;",
         "use crate::a::X;",
-        "use crate::a; fn f() { a::inner::g() }",
         "fn f() { crate::a::X::g() }",
+        "fn f() { crate::a::inner::g() }",
     ] {
-        let found = folders::circles(&circle(planted), &[]);
-        assert_eq!(found.len(), 1, "{planted}");
-        assert_eq!(
-            folders::circles(&circle(planted), &[&["src/x/a/inner.rs", "src/x/b.rs"]]),
-            Vec::<String>::new(),
-            "{planted}"
-        );
+        assert_eq!(folders::circles(&circle(planted), &[], &[]).len(), 1, "{planted}");
+        let allowed = folders::circles(&circle(planted), known, &[]);
+        assert_eq!(allowed, Vec::<String>::new(), "{planted}");
     }
     for allowed in
         ["use deep::All;", "mod tests { use crate::a::X; }", "use crate::c;", "// crate::a::X"]
     {
-        assert_eq!(folders::circles(&circle(allowed), &[]), Vec::<String>::new(), "{allowed}");
-        assert_eq!(
-            folders::circles(&circle(allowed), &[&["src/x/a/inner.rs", "src/x/b.rs"]]).len(),
-            1,
-            "a stale exception"
-        );
+        let none = folders::circles(&circle(allowed), &[], &[]);
+        assert_eq!(none, Vec::<String>::new(), "{allowed}");
+        let stale = folders::circles(&circle(allowed), known, &[]);
+        assert_eq!(stale.len(), 1, "a stale exception");
+    }
+}
+
+#[test]
+fn planted_imports_from_the_file_above_are_seen() {
+    let with = |inner: &str, entangled: &[(&str, usize)]| {
+        let files = planted(&[
+            ("src/x/lib.rs", "mod a; pub use a::f;"),
+            ("src/x/a.rs", "mod inner; mod shared; pub use shared::T; fn f() { inner::g(T) }"),
+            ("src/x/a/inner.rs", inner),
+            ("src/x/a/shared.rs", "pub struct T;"),
+        ]);
+        folders::circles(&Graph::of(&files), &[], entangled)
+    };
+    for (planted, files) in [
+        ("use super::f;", 2),
+        ("use crate::a::f;", 2),
+        ("fn g() { super::f() }", 2),
+        ("use crate::run;", 3),
+        ("fn g() { crate::run() }", 3),
+    ] {
+        let found = with(planted, &[]);
+        assert_eq!(found.len(), 1, "{planted}");
+        assert_eq!(found[0].matches(".rs").count(), files, "{planted}: {found:?}");
+        assert_eq!(with(planted, &[("x", files)]), Vec::<String>::new(), "{planted}");
+        assert_eq!(with(planted, &[("x", files - 1)]).len(), 1, "more than before: {planted}");
+        assert_eq!(with(planted, &[("x", files + 1)]).len(), 1, "fewer than before: {planted}");
+    }
+    for allowed in ["use super::T;", "use super::shared::T;", "use crate::a::shared::T;"] {
+        assert_eq!(with(allowed, &[]), Vec::<String>::new(), "{allowed}");
     }
 }
 

@@ -6,15 +6,15 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::{TerminalHost, repositories};
+use crate::base::root::RootArgument;
 use crate::output::json::Object;
-use crate::output::to_stdout;
-use crate::{RootArgument, Stop};
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use cograph_config::Config;
-use cograph_history as history;
 use cograph_model::cancel::CancelToken;
 use cograph_query::impact::diff::{DiffSymbol, Edge, GraphDiff, Named, diff};
-use cograph_server as server;
 use cograph_store::Snapshot;
+use {cograph_history as history, cograph_server as server};
 
 /// Maximum number of entries of a list, without `--json`.
 const MOST: usize = 60;

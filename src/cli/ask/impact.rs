@@ -6,9 +6,9 @@ use std::io::Write;
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches};
 
-use crate::Stop;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use crate::output::terminal::Terminal;
-use crate::output::to_stdout;
 use cograph_server::{self as server, Form, Outcome, Reply, ReportForm, Verdict};
 
 /// Name of the tool.

@@ -7,8 +7,9 @@ use jsonc_parser::ast::{Array, Object, Value};
 use jsonc_parser::tokens::{Token, TokenAndRange};
 
 use super::json::edit::{New, Splice, apply};
-use super::json::{Parsed, mark, member, object, parse};
-use super::{NAME, Scope};
+use super::json::{mark, object, parse};
+use crate::clients::entry::{NAME, Scope};
+use crate::clients::json::parsed::{Parsed, member};
 use cograph_config::User;
 
 /// Hooks of a client.

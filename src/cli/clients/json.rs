@@ -2,27 +2,23 @@
 //! comments, order, whitespace and line ends are preserved.
 
 pub(super) mod edit;
+pub(crate) mod parsed;
 
 use edit::{New, apply, span};
-use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
+use jsonc_parser::ast::{Object, ObjectProp, Value};
 use jsonc_parser::common::Ranged;
-use jsonc_parser::tokens::{Token, TokenAndRange};
+use jsonc_parser::tokens::Token;
 use jsonc_parser::{
     CollectOptions, CommentCollectionStrategy, JsonObject, JsonValue, ParseOptions, parse_to_ast,
     parse_to_value,
 };
 
-use super::{Member, ServerEntry};
+use crate::clients::entry::{Member, ServerEntry};
+use parsed::arguments_of;
+pub(super) use parsed::{Parsed, member};
 
 /// Byte order mark, which some editors write.
 const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// Parsed text: root value, and tokens including comments.
-pub(super) struct Parsed<'a> {
-    pub(super) text: &'a str,
-    pub(super) root: Object<'a>,
-    pub(super) tokens: Vec<TokenAndRange<'a>>,
-}
 
 fn options(relaxed: bool) -> ParseOptions {
     ParseOptions {
@@ -66,19 +62,6 @@ pub(super) fn parse(text: &str, relaxed: bool) -> Result<Option<Parsed<'_>>, Str
 /// Byte order mark of a text, if it has one.
 pub(super) fn mark<'t>(text: &'t str, parsed: &Parsed<'_>) -> &'t str {
     &text[..text.len() - parsed.text.len()]
-}
-
-/// Member by name. A duplicate name is an error, because parsers differ in which one they use.
-pub(super) fn member<'p, 'a>(
-    object: &'p Object<'a>,
-    name: &str,
-) -> Result<Option<&'p ObjectProp<'a>>, String> {
-    let mut found = object.properties.iter().filter(|member| member.name.as_str() == name);
-    let first = found.next();
-    match found.next() {
-        Some(_) => Err(format!("it has the member {name:?} twice")),
-        None => Ok(first),
-    }
 }
 
 /// Member by name, which must be an object.
@@ -129,15 +112,6 @@ fn entry(server: &ObjectProp<'_>) -> Option<ServerEntry> {
         _ => Vec::new(),
     };
     Some(ServerEntry { command: command.value.clone().into_owned(), arguments })
-}
-
-fn arguments_of(list: &Array<'_>) -> Vec<String> {
-    let texts = list.elements.iter().map(|element| match element {
-        Value::StringLit(text) => text.value.clone().into_owned(),
-        // Only strings are valid; others are shown as a placeholder.
-        _ => "?".to_owned(),
-    });
-    texts.collect()
 }
 
 /// True if there is a server of this name, of any kind.
@@ -230,8 +204,8 @@ pub(super) fn without(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Literal;
     use super::*;
+    use crate::clients::entry::Literal;
 
     fn new() -> ServerEntry {
         ServerEntry { command: "/bin/x".to_owned(), arguments: vec!["mcp".to_owned()] }

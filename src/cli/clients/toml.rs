@@ -2,7 +2,7 @@
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike, value};
 
-use super::ServerEntry;
+use crate::clients::entry::ServerEntry;
 
 /// Parses a document; the flag is true for CRLF line ends, which the parser normalizes.
 fn parse(text: &str) -> Result<(DocumentMut, bool), String> {

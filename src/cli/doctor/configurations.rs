@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use super::{Finding, Verdict};
+use crate::clients::entry::{NAME, Scope, ServerEntry};
 use crate::clients::hooks::own_hooks;
-use crate::clients::{self, CLIENTS, Client, NAME, Scope, ServerEntry};
+use crate::clients::{self, CLIENTS, Client};
+use crate::doctor::finding::{Finding, Verdict};
 use cograph_config::process::{Ended, run_command};
 use cograph_config::{User, is_executable};
 

@@ -5,15 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{Finding, Verdict};
-use crate::output::{bytes, grouped};
+use crate::doctor::finding::{Finding, Verdict};
+use crate::output::numbers::{bytes, grouped};
 use cograph_config::{Config, Repository};
-use cograph_index as index;
 use cograph_model::cancel::CancelToken;
-use cograph_source as source;
 use cograph_store::{Location, Store, StoreError, StoreErrorKind, bytes_taken, check_owner};
 use cograph_system::{machine, owner};
 use cograph_watch::{Watch, WatchError};
+use {cograph_index as index, cograph_source as source};
 
 /// Free disk space below which there is a warning, in bytes.
 const LOW_DISK_SPACE: u64 = 200 << 20;

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
 
-use super::Finding;
+use crate::doctor::finding::Finding;
 use crate::mcp;
 use cograph_config::process::Ended;
 use cograph_config::{User, running_program, upstreams};

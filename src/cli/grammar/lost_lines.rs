@@ -4,9 +4,9 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use crate::Stop;
 use crate::output::json::Object;
-use crate::output::to_stdout;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use cograph_config::Config;
 use cograph_extract::{self as extract, Coverage};
 use cograph_grammar as grammar;

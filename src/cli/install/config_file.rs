@@ -9,10 +9,11 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::Stop;
 use crate::clients;
-use crate::output::shown;
+use crate::output::numbers::shown;
+use crate::output::stop::Stop;
 use cograph_system::files;
+use similar::TextDiff;
 
 /// Path, with symlinks resolved.
 pub(super) struct ConfigFile {
@@ -174,4 +175,12 @@ fn with_suffix(path: &Path, ending: &str) -> OsString {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(ending);
     name
+}
+
+pub(crate) fn diff(before: &str, after: &str) -> String {
+    TextDiff::from_lines(before, after)
+        .unified_diff()
+        .context_radius(3)
+        .header("before", "after")
+        .to_string()
 }

@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::Path;
 
 use super::config_file::ConfigFile;
-use super::diff;
-use crate::Stop;
+use crate::clients::Client;
+use crate::clients::entry::Scope;
 use crate::clients::hooks::{HookFile, own_hooks};
-use crate::clients::{Client, Scope};
-use crate::output::{shown, to_stdout};
+use crate::install::config_file::diff;
+use crate::output::numbers::shown;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
 use cograph_config::User;
 use cograph_server::for_terminal;
 

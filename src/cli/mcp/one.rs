@@ -1,6 +1,6 @@
 //! A program without the cargo feature `federation`: it refuses several upstreams.
 
-use crate::Stop;
+use crate::output::stop::Stop;
 use cograph_config::NamedTargets;
 use cograph_server::{Options, Target};
 use std::io;

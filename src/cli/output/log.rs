@@ -9,7 +9,7 @@ use clap::{ArgMatches, FromArgMatches};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-use crate::Stop;
+use crate::output::stop::Stop;
 use cograph_server::{LogSink, log_panics};
 use cograph_system::{files, streams};
 

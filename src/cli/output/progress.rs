@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 
-use crate::output::{grouped, note};
+use crate::output::numbers::grouped;
+use crate::output::streams::note;
 use cograph_index::Progress;
 
 /// State of the display of one run.

@@ -8,10 +8,9 @@ use anstyle::{AnsiColor, Style};
 use clap::{Arg, ArgAction, ArgMatches};
 use terminal_size::{Height, Width, terminal_size_of};
 
-use super::to_stdout;
-use crate::Stop;
-use cograph_config::Config;
-use cograph_config::process;
+use crate::output::stop::Stop;
+use crate::output::streams::to_stdout;
+use cograph_config::{Config, process};
 use cograph_server::{self as server, Row, Site, one_line};
 
 /// Pager where no variable names one: it ends by itself if all fits, and keeps colours.

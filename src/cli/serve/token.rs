@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::Stop;
+use crate::output::stop::Stop;
 use cograph_config::Config;
 use cograph_server::BearerToken;
 

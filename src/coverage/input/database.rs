@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
-use super::{ExecutedLines, MAX_LINE, MAX_ROWS, READ_TIME, Read, Visit, WANTED};
+use crate::input::lines::{ExecutedLines, MAX_LINE, MAX_ROWS, READ_TIME, Read, Visit, WANTED};
 use crate::names;
 use cograph_store::{ForeignDatabase, SqlValue, StoreError};
 

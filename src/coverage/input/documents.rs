@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{ExecutedLines, MAX_JSON, MAX_LINE, MAX_ROWS, NO_TEST, Read, Visit, WANTED};
+use crate::input::lines::{
+    ExecutedLines, MAX_JSON, MAX_LINE, MAX_ROWS, NO_TEST, Read, Visit, WANTED,
+};
 use crate::names;
 
 pub(super) fn read(text: &str, test: Option<&str>, visit: Visit<'_>) -> Result<Read, String> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{ExecutedLines, MAX_LINE, MAX_ROWS, NO_TEST, Read, Visit};
+use crate::input::lines::{ExecutedLines, MAX_LINE, MAX_ROWS, NO_TEST, Read, Visit};
 
 const FORMAT: &str = "cover profile";
 

@@ -1,6 +1,6 @@
 //! Tracefiles of lcov: `TN:` names a test, `SF:` a file, `DA:` has a line and its count.
 
-use super::{ExecutedLines, MAX_LINE, MAX_ROWS, NO_TEST, Read, Visit};
+use crate::input::lines::{ExecutedLines, MAX_LINE, MAX_ROWS, NO_TEST, Read, Visit};
 
 const FORMAT: &str = "lcov tracefile";
 

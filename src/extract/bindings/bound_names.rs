@@ -1,10 +1,8 @@
 //! Names in patterns: bindings of new variables and writes of existing ones.
 
 use crate::facts::builder::Builder;
-use crate::walk::Context;
-use crate::walk::Input;
-use crate::walk::names;
-use crate::walk::{Definition, Usage, Walk};
+use crate::walk::input::Input;
+use crate::walk::{Context, Definition, Usage, Walk, ignored, names};
 use cograph_model::facts::{
     Binding, BindingKind, Expr, ExprId, HOLDER_TYPE_NAME, ImportId, LocalSymbol, NameId, ScopeKind,
 };
@@ -49,7 +47,7 @@ pub(super) fn bind_name<'t>(
     how: Bind,
 ) -> LocalSymbol {
     let name = names::name_of(walk, node);
-    if names::is_ignored(&walk.input, &walk.facts, name) {
+    if ignored::is_ignored(&walk.input, &walk.facts, name) {
         return LocalSymbol::NONE;
     }
     match how {

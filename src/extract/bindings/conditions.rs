@@ -2,11 +2,9 @@
 //! Records the conditions; does not evaluate them.
 
 use crate::facts::builder::Builder;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{Walk, offset};
+use crate::walk::input::Input;
+use crate::walk::position::offset;
+use crate::walk::{Walk, children, rule_choice, texts};
 use cograph_grammar::{Conditions, DecoratorMeaning, EndingOf, Rule};
 use cograph_model::facts::{Condition, ExprId, FileFacts, NameId};
 use std::ops::Range;

@@ -2,16 +2,13 @@
 //! branch, and behind it.
 
 use crate::bindings::bound_names::{Bind, Flow};
-use crate::bindings::conditions;
-use crate::bindings::patterns;
-use crate::bindings::statements;
+use crate::bindings::{conditions, patterns};
 use crate::facts::builder::Builder;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{OuterScope, READ, Usage, Walk};
+use crate::types;
+use crate::walk::children::Children;
+use crate::walk::input::Input;
+use crate::walk::scopes::OuterScope;
+use crate::walk::{READ, Usage, Walk, children, names, rule_choice, texts};
 use cograph_grammar::{CallMeaning, Rule, Selector};
 use cograph_model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
 use cograph_model::{SiteKind, SymbolKind};
@@ -41,7 +38,7 @@ pub(crate) fn branch<'t>(
     branches.extend(written.into_iter().filter(|_| otherwise.is_some()).map(Some));
     let written: SmallVec<[Node<'t>; 4]> = branches.iter().skip(1).flatten().copied().collect();
     conditions::branches(walk, condition_node, then_node, &written);
-    let initial = statements::before(&walk.input, node, condition_node, &branches);
+    let initial = before(&walk.input, node, condition_node, &branches);
     let outer = (!initial.is_empty()).then(|| walk.open(ScopeKind::Block, LocalSymbol::NONE, node));
     for child in &initial {
         walk.visit(*child, READ);
@@ -165,7 +162,8 @@ pub(crate) fn type_test<'t>(
     let value_node = value.first(node);
     let tested = value_node.map_or(ExprId::NONE, |value| walk.visit(value, READ));
     let ty_node = ty.and_then(|selector| selector.first(node));
-    let ty = ty_node.map_or(ExprId::NONE, |ty| walk.visit_type(ty, Usage::Site(SiteKind::Type)));
+    let ty =
+        ty_node.map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Site(SiteKind::Type)));
     let name_node = name.and_then(|selector| selector.first(node));
     for child in children::named_children(&walk.input, node) {
         if ![value_node, ty_node, name_node].iter().flatten().any(|done| done.id() == child.id()) {
@@ -230,7 +228,7 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
             if holds != *negated =>
         {
             if let (Some(ty), Some(name)) = (ty.first(condition), name.first(condition)) {
-                let ty = walk.visit_type(ty, Usage::Silent);
+                let ty = types::visit_type(walk, ty, Usage::Silent);
                 let flow = Flow { ty, value: ExprId::NONE, node: condition };
                 patterns::bind_pattern(walk, name, flow, Bind::Declare(SymbolKind::Variable));
             }
@@ -266,7 +264,7 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
 fn narrow_to<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty: Node<'t>) {
     if matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name { .. })) {
         let name = names::name_of(walk, value);
-        let ty = walk.visit_type(ty, Usage::Silent);
+        let ty = types::visit_type(walk, ty, Usage::Silent);
         walk.bind(
             walk.context.scope,
             name,
@@ -306,7 +304,7 @@ fn narrow_from<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty
     }
     let mut parts = SmallVec::<[ExprId; 4]>::new();
     alternatives(&walk.facts, known, &mut parts);
-    let excluded = walk.visit_type(ty, Usage::Silent);
+    let excluded = types::visit_type(walk, ty, Usage::Silent);
     let left: SmallVec<[ExprId; 4]> =
         parts.iter().copied().filter(|part| !is_same(&walk.facts, *part, excluded)).collect();
     if left.is_empty() || left.len() == parts.len() {
@@ -337,4 +335,27 @@ fn is_same(facts: &Builder, one: ExprId, other: ExprId) -> bool {
         _ => None,
     };
     name(one).is_some() && name(one) == name(other)
+}
+
+/// Returns the named children before `mark` except those in `without`: initializers of a branch
+/// or match.
+pub(crate) fn before<'t>(
+    input: &Input<'t>,
+    node: Node<'t>,
+    mark: Option<Node<'t>>,
+    without: &[Option<Node<'t>>],
+) -> Children<'t> {
+    let mut children = Children::new();
+    let Some(mark) = mark.map(|mark| mark.start_byte()) else { return children };
+    input.lister.each_named(node, |child| {
+        let is_before = child.end_byte() <= mark;
+        if is_before
+            && !child.is_extra()
+            && !without.iter().flatten().any(|other| other.id() == child.id())
+        {
+            children.push(child);
+        }
+        is_before
+    });
+    children
 }

@@ -1,18 +1,12 @@
 //! Destructuring patterns in declarations, parameters, loops and cases, and the names they bind.
 
-use crate::bindings::bound_names;
 use crate::bindings::bound_names::{Bind, Flow};
-use crate::bindings::fields;
-use crate::bindings::implied;
-use crate::bindings::stated_types;
+use crate::bindings::{bound_names, fields, implied, stated_types};
 use crate::facts::builder::Builder;
-use crate::walk::Input;
-use crate::walk::children;
+use crate::types;
 use crate::walk::children::Children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{READ, Usage, Walk};
+use crate::walk::input::Input;
+use crate::walk::{READ, Usage, Walk, children, names, rule_choice, texts};
 use cograph_grammar::{Pattern, Rule, Selector, Yielded};
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, NameId};
 use cograph_model::{SiteKind, SymbolKind};
@@ -179,7 +173,9 @@ fn apply_pattern<'t>(
         }
         Pattern::Both { name, of, ty } => {
             let ty = ty.as_ref().and_then(|selector| selector.first(node));
-            let ty = ty.map_or(ExprId::NONE, |ty| walk.visit_type(ty, Usage::Site(SiteKind::Type)));
+            let ty = ty.map_or(ExprId::NONE, |ty| {
+                types::visit_type(walk, ty, Usage::Site(SiteKind::Type))
+            });
             let flow = if ty.is_some() { Flow { ty, value: ExprId::NONE, ..flow } } else { flow };
             if let Some(inner) = of.as_ref().and_then(|selector| selector.first(node)) {
                 bind_pattern(walk, inner, flow, how);
@@ -238,7 +234,7 @@ fn bind_fields<'t>(
     let ty_node = ty.and_then(|selector| selector.first(node));
     let value = match ty_node {
         Some(ty) => {
-            let ty = walk.visit_type(ty, READ);
+            let ty = types::visit_type(walk, ty, READ);
             walk.facts.of(ty, Expr::OfType)
         }
         None if flow.ty.is_some() => walk.facts.expr(Expr::OfType(flow.ty)),

@@ -1,13 +1,10 @@
 //! Binding statements: loops, handlers, cases, comprehensions.
 
 use crate::bindings::bound_names::{Bind, Flow};
-use crate::bindings::patterns;
-use crate::bindings::variables;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::children::Children;
-use crate::walk::rule_choice;
-use crate::walk::{READ, Usage, Walk};
+pub(super) use crate::bindings::narrowing::before;
+use crate::bindings::{narrowing, patterns, variables};
+use crate::types;
+use crate::walk::{READ, Usage, Walk, children, rule_choice};
 use cograph_grammar::{Rule, Selector, Yielded};
 use cograph_model::facts::{BindingKind, Expr, ExprId, LocalSymbol, ScopeKind};
 use cograph_model::{SiteKind, SymbolKind};
@@ -56,7 +53,7 @@ pub(crate) fn for_loop<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
     let iterable_node = iterable.first(node);
     let source = iterable_node.map_or(ExprId::NONE, |iterable| walk.visit(iterable, READ));
     let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
-        Some(ty) => walk.visit_type(ty, Usage::Site(SiteKind::Type)),
+        Some(ty) => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
         None => ExprId::NONE,
     };
     let mut pattern_node = pattern.as_ref().and_then(|selector| selector.first(node));
@@ -130,7 +127,8 @@ pub(crate) fn catch<'t>(
 ) -> ExprId {
     let scope = walk.open(ScopeKind::Block, LocalSymbol::NONE, node);
     let ty_node = ty.and_then(|selector| selector.first(node));
-    let ty = ty_node.map_or(ExprId::NONE, |ty| walk.visit_type(ty, Usage::Site(SiteKind::Type)));
+    let ty =
+        ty_node.map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Site(SiteKind::Type)));
     let name_node = name.and_then(|selector| selector.first(node));
     if let Some(name) = name_node {
         let value = walk.facts.of(ty, Expr::OfType);
@@ -157,29 +155,6 @@ pub(crate) fn catch<'t>(
     }
     walk.close(scope);
     ExprId::NONE
-}
-
-/// Returns the named children before `mark` except those in `without`: initializers of a branch
-/// or match.
-pub(super) fn before<'t>(
-    input: &Input<'t>,
-    node: Node<'t>,
-    mark: Option<Node<'t>>,
-    without: &[Option<Node<'t>>],
-) -> Children<'t> {
-    let mut children = Children::new();
-    let Some(mark) = mark.map(|mark| mark.start_byte()) else { return children };
-    input.lister.each_named(node, |child| {
-        let is_before = child.end_byte() <= mark;
-        if is_before
-            && !child.is_extra()
-            && !without.iter().flatten().any(|other| other.id() == child.id())
-        {
-            children.push(child);
-        }
-        is_before
-    });
-    children
 }
 
 pub(crate) fn match_value<'t>(
@@ -277,12 +252,11 @@ fn case<'t>(
         let in_pattern =
             pattern_node.is_some_and(|pattern| pattern.byte_range().contains(&ty.start_byte()));
         done.push(ty.id());
-        cases.push(
-            walk.visit_type(
-                ty,
-                if in_pattern { Usage::Silent } else { Usage::Site(SiteKind::Type) },
-            ),
-        );
+        cases.push(types::visit_type(
+            walk,
+            ty,
+            if in_pattern { Usage::Silent } else { Usage::Site(SiteKind::Type) },
+        ));
     }
     if let Some(alias) = alias {
         let ty = if let [only] = cases[..] { only } else { ExprId::NONE };
@@ -305,7 +279,7 @@ fn case<'t>(
     }
     walk.visit_selected(node, guard, READ);
     if let [only] = children::every(&walk.input, guard, node)[..] {
-        walk.narrow(only);
+        narrowing::narrow(walk, only, true);
     }
     let value_node = value.and_then(|selector| selector.first(node));
     let mut result = ExprId::NONE;

@@ -1,16 +1,14 @@
 //! Variables: declarations and assignments, and the kinds of bindings they create.
 
-use crate::bindings::bound_names;
-use crate::bindings::bound_names::Bind;
-use crate::bindings::bound_names::Flow;
-use crate::bindings::patterns;
+use crate::bindings::bound_names::{Bind, Flow};
+use crate::bindings::{bound_names, patterns};
 use crate::facts::text;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{Definition, Pending, READ, Surroundings, Usage, Walk};
+use crate::imports::export;
+use crate::types;
+use crate::walk::input::Input;
+use crate::walk::{
+    Definition, Pending, READ, Surroundings, Usage, Walk, children, names, rule_choice, texts,
+};
 use cograph_grammar::{ModifierMeaning, Pattern, Rule, Selector};
 use cograph_model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Run, ScopeKind, flags,
@@ -94,7 +92,7 @@ pub(crate) fn variable<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
     }
     walk.context.pending.comment = pending.comment;
     let declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
-        Some(ty) => walk.visit_type(ty, Usage::Site(SiteKind::Type)),
+        Some(ty) => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
         None => {
             let declared = walk.context.around.declared;
             walk.or_documented_variable(declared, node)
@@ -140,7 +138,7 @@ pub(crate) fn variable<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
     let owner = receiver
         .as_ref()
         .and_then(|selector| selector.first(node))
-        .map_or(ExprId::NONE, |ty| walk.visit_type(ty, Usage::Site(SiteKind::Type)));
+        .map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Site(SiteKind::Type)));
     if let Some(result) = self::accessors(walk, node, accessors, owner)
         && given.is_empty()
     {
@@ -247,7 +245,7 @@ fn variant_parts<'t>(
             let is_mark =
                 matches!(rule_choice::rule_at(&walk.input, part), Some(Rule::Decorator { .. }));
             if !is_mark && !walk.input.language.is_modifier_node(part.kind_id()) {
-                let ty = walk.visit_type(part, Usage::Site(SiteKind::Type));
+                let ty = types::visit_type(walk, part, Usage::Site(SiteKind::Type));
                 parts.push(names::known(&mut walk.facts, ty));
             }
         }
@@ -298,10 +296,10 @@ pub(crate) fn assign<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t
     let Some(left_node) = left.first(node) else { return walk.visit_children(node) };
     let right_node = right.as_ref().and_then(|selector| selector.first(node));
     let ty = match ty.as_ref().and_then(|selector| selector.first(node)) {
-        Some(ty) => walk.visit_type(ty, Usage::Site(SiteKind::Type)),
+        Some(ty) => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
         None => walk.documented_variable(node),
     };
-    walk.note_export_list(left_node, right_node, *reads);
+    export::note_export_list(walk, left_node, right_node, *reads);
     if let (true, Some(right_node)) = (*declares, right_node)
         && !walk.input.language.manifest.names.import_calls.is_empty()
         && let (Some(name), Some(value)) =

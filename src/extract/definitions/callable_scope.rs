@@ -1,7 +1,8 @@
 //! Entering and leaving a callable: its scope, its receiver, and the context around it.
 
 use crate::facts::builder::Builder;
-use crate::walk::{Callable, OuterScope, Walk};
+use crate::walk::scopes::OuterScope;
+use crate::walk::{Callable, Walk};
 use cograph_grammar::SelfRule;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{Expr, LocalSymbol, NameId, ScopeId, ScopeKind, flags};

@@ -1,19 +1,13 @@
 //! Named callables: headers, bodies, and the context inside.
 
-use crate::definitions::callable_scope;
-use crate::definitions::declarator_chain;
-use crate::definitions::parameters;
-use crate::definitions::symbols;
+use crate::definitions::{callable_scope, declarator_chain, parameters, symbols};
 use crate::facts::builder::Builder;
 use crate::types;
 use crate::types::generics;
-use crate::walk::Definition;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::surroundings;
-use crate::walk::unruled;
-use crate::walk::{READ, Usage, Walk, offset};
+use crate::walk::position::offset;
+use crate::walk::{
+    Definition, READ, Usage, Walk, children, names, rule_choice, surroundings, unruled,
+};
 use cograph_grammar::{Rule, SelfRule};
 use cograph_model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, ScopeId, ScopeKind, flags,

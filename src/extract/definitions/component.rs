@@ -2,7 +2,8 @@
 //! the file get.
 
 use crate::facts::builder::Builder;
-use crate::walk::{Input, line, offset};
+use crate::walk::input::Input;
+use crate::walk::position::{line, offset};
 use cograph_model::facts::{
     Binding, BindingKind, ExprId, LocalSymbol, NameId, Run, ScopeId, Symbol, flags,
 };

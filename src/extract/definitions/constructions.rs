@@ -2,12 +2,9 @@
 //! which a grammar may take for declarations of functions, and variants of an enumeration.
 
 use crate::types;
-use crate::walk::Input;
-use crate::walk::children;
 use crate::walk::children::Children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::{Declared, READ, Usage, Walk};
+use crate::walk::input::Input;
+use crate::walk::{Declared, READ, Usage, Walk, children, names, rule_choice};
 use cograph_grammar::{Rule, TypeRule};
 use cograph_model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, Symbol};
 use cograph_model::{SiteKind, SymbolKind};

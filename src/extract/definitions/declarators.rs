@@ -1,25 +1,15 @@
 //! Declarations with chains of declarators (`*name[3]`, `(*name)(int)`), and type aliases of that
 //! form.
 
-use crate::bindings::bound_names;
 use crate::bindings::bound_names::{Bind, Flow};
-use crate::bindings::patterns;
-use crate::bindings::variables;
-use crate::definitions;
-use crate::definitions::callable_scope;
-use crate::definitions::constructions;
-use crate::definitions::declarator_chain;
-use crate::definitions::parameters;
-use crate::definitions::symbols;
-use crate::types;
+use crate::bindings::{bound_names, patterns, variables};
+use crate::definitions::{callable_scope, constructions, declarator_chain, parameters, symbols};
 use crate::types::generics;
-use crate::walk::Definition;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{Declared, Pending, READ, Usage, Walk, Wrapper};
+use crate::walk::input::Input;
+use crate::walk::{
+    Declared, Definition, Pending, READ, Usage, Walk, Wrapper, children, names, rule_choice, texts,
+};
+use crate::{definitions, types};
 use cograph_grammar::{ModifierMeaning, Rule, TypeRule, WordClass};
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeKind, flags};
 use cograph_model::{SiteKind, SymbolKind};

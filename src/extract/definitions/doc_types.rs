@@ -3,12 +3,8 @@
 
 use crate::imports::in_comments;
 use crate::types;
-use crate::walk::Context;
-use crate::walk::Input;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{Usage, Walk};
+use crate::walk::input::Input;
+use crate::walk::{Context, Usage, Walk, names, rule_choice, texts};
 use cograph_grammar::{Pattern, Rule};
 use cograph_model::facts::{Expr, ExprId};
 use tree_sitter::Node;

@@ -2,12 +2,8 @@
 //! and calls that define.
 
 use crate::definitions::symbols;
-use crate::walk::Definition;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::{READ, Surroundings, Walk};
+use crate::walk::input::Input;
+use crate::walk::{Definition, READ, Surroundings, Walk, children, names, rule_choice};
 use cograph_grammar::{Listed, Rule};
 use cograph_model::facts::{Expr, ExprId, NameId, Run, ScopeKind};
 use tree_sitter::Node;

@@ -1,23 +1,14 @@
 //! Parameters: bindings, arity, receivers, and parameters that are fields.
 
 use crate::bindings::bound_names::{Bind, Flow};
-use crate::bindings::patterns;
-use crate::bindings::variables;
-use crate::definitions::callable_scope;
-use crate::definitions::declarator_chain;
-use crate::definitions::doc_types;
-use crate::definitions::symbols;
+use crate::bindings::{patterns, variables};
+use crate::definitions::{callable_scope, declarator_chain, doc_types, symbols};
 use crate::facts::builder::Builder;
 use crate::macros::bodies;
 use crate::types;
-use crate::walk::Context;
-use crate::walk::Input;
-use crate::walk::children;
 use crate::walk::children::Children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{READ, Usage, Walk};
+use crate::walk::input::Input;
+use crate::walk::{Context, READ, Usage, Walk, children, names, rule_choice, texts};
 use cograph_grammar::{Gathers, ModifierMeaning, Pattern, Rule};
 use cograph_model::facts::{
     Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, flags,

@@ -1,15 +1,11 @@
 //! Symbols: conversion of definitions, with their modifiers and decorators.
 
-use crate::definitions::doc_types;
-use crate::definitions::generated;
+use crate::definitions::{doc_types, generated};
 use crate::facts::builder::Builder;
 use crate::facts::text;
-use crate::walk::Context;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{Definition, Pending, READ, Walk, offset, position};
+use crate::walk::input::Input;
+use crate::walk::position::{offset, position};
+use crate::walk::{Context, Definition, Pending, READ, Walk, children, rule_choice, texts};
 use cograph_grammar::{ConstructorNames, DecoratorMeaning, ExportRule, ModifierMeaning, Rule};
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags};
 use cograph_model::{Position, Span, SymbolKind, Visibility};

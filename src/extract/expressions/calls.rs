@@ -2,17 +2,12 @@
 
 use crate::bindings::fields;
 use crate::definitions::constructions;
-use crate::expressions::construct;
-use crate::expressions::values;
+use crate::expressions::{construct, values};
 use crate::facts::builder::Builder;
 use crate::types;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::unruled;
-use crate::walk::{READ, Usage, Walk, offset};
+use crate::walk::input::Input;
+use crate::walk::position::offset;
+use crate::walk::{READ, Usage, Walk, children, names, rule_choice, texts, unruled};
 use cograph_grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
 use cograph_model::SiteKind;
 use cograph_model::facts::{Expr, ExprId, Run, UNNAMED};

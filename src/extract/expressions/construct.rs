@@ -4,11 +4,7 @@ use crate::bindings::variables;
 use crate::definitions::{constructions, shadowing};
 use crate::expressions::{literals, values};
 use crate::types;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::unruled;
-use crate::walk::{READ, Usage, Walk};
+use crate::walk::{READ, Usage, Walk, children, names, rule_choice, unruled};
 use cograph_grammar::{Pattern, Rule, Selector};
 use cograph_model::SiteKind;
 use cograph_model::facts::{
@@ -299,6 +295,21 @@ pub(crate) fn visit_as<'t>(walk: &mut Walk<'t>, value: Node<'t>, wanted: ExprId)
     let given = walk.visit(value, READ);
     walk.context.around = outer;
     given
+}
+
+/// Visits a value; one that is a construction without a type, or has such elements, has the
+/// expected one.
+pub(crate) fn visit_wanted<'t>(walk: &mut Walk<'t>, value: Node<'t>, wanted: ExprId) -> ExprId {
+    match rule_choice::rule_at(&walk.input, value) {
+        Some(Rule::Construct { ty: None, args: Some(_), .. }) => visit_as(walk, value, wanted),
+        Some(Rule::List { .. }) => {
+            walk.context.expected = wanted;
+            let value = walk.visit(value, READ);
+            walk.context.expected = ExprId::NONE;
+            value
+        }
+        _ => walk.visit(value, READ),
+    }
 }
 
 /// Sets the expected owner of keys and the expected value of untyped constructions in the body

@@ -3,13 +3,8 @@
 use crate::bindings::variables;
 use crate::definitions::symbols;
 use crate::expressions::values;
-use crate::walk::Definition;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{READ, Surroundings, Walk};
+use crate::walk::input::Input;
+use crate::walk::{Definition, READ, Surroundings, Walk, children, names, rule_choice, texts};
 use cograph_grammar::Rule;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, Expr, ExprId, NameId, ScopeId, flags};

@@ -1,11 +1,7 @@
 //! Paths (`a::b::c`), in expressions and in names of definitions.
 
 use crate::types;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{READ, Usage, Walk};
+use crate::walk::{READ, Usage, Walk, children, ignored, names, rule_choice, texts};
 use cograph_grammar::{PathWord, Rule, Selector};
 use cograph_model::SiteKind;
 use cograph_model::facts::{Expr, ExprId, NameId, Run, ScopeId, flags};
@@ -201,7 +197,7 @@ pub(super) fn named<'t>(
         return word;
     }
     let name = walk.facts.name(text);
-    if names::is_ignored_text(&walk.input, text) {
+    if ignored::is_ignored_text(&walk.input, text) {
         return ExprId::NONE;
     }
     let value = walk.facts.expr(Expr::Name(name, walk.context.scope));

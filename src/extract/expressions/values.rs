@@ -2,26 +2,18 @@
 //! of members or import itself.
 
 use crate::bindings::variables;
-use crate::definitions;
-use crate::definitions::callable_scope;
-use crate::definitions::callables;
-use crate::definitions::parameters;
-use crate::definitions::symbols;
 use crate::definitions::symbols::Marks;
+use crate::definitions::{callable_scope, callables, parameters, symbols};
 use crate::expressions::literals;
 use crate::facts::builder::Builder;
 use crate::imports::record;
 use crate::imports::record::ModuleName;
-use crate::types;
 use crate::types::generics;
-use crate::walk::Definition;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::unruled;
-use crate::walk::{READ, Surroundings, Usage, Walk};
+use crate::walk::input::Input;
+use crate::walk::{
+    Definition, READ, Surroundings, Usage, Walk, children, names, rule_choice, texts, unruled,
+};
+use crate::{definitions, types};
 use cograph_grammar::{Pattern, Rule, Selector};
 use cograph_model::facts::{
     BindingKind, CALL_SIGNATURE, Expr, ExprId, HOLDER_TYPE_NAME, LocalSymbol, NameId, RECEIVER,

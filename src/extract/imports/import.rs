@@ -3,15 +3,11 @@
 pub(super) mod clauses;
 pub(super) mod tree;
 
-use crate::imports::export;
-use crate::imports::record;
 use crate::imports::record::ImportEntry;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{Walk, position};
+use crate::imports::{export, record};
+use crate::walk::input::Input;
+use crate::walk::position::position;
+use crate::walk::{Walk, children, names, rule_choice, texts};
 use cograph_grammar::{ImportForm, PathWord, Selector};
 use cograph_model::facts::{Binding, BindingKind, ExprId, Import, ImportKind, LocalSymbol, NameId};
 use tree_sitter::Node;

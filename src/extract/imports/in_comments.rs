@@ -3,7 +3,8 @@
 //! they stand (`import("x").A`).
 
 use crate::imports::record;
-use crate::walk::{QUOTES, Walk, offset, position};
+use crate::walk::position::{offset, position};
+use crate::walk::{QUOTES, Walk};
 use cograph_model::Position;
 use cograph_model::facts::{Import, ImportKind, NameId, ScopeId};
 use memchr::memmem;

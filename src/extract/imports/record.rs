@@ -1,12 +1,9 @@
 //! Import entries: one recorded import with its binding.
 
 use crate::facts::builder::Builder;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{QUOTES, Usage, Walk, position};
+use crate::walk::input::Input;
+use crate::walk::position::position;
+use crate::walk::{QUOTES, Usage, Walk, children, names, rule_choice, texts};
 use cograph_grammar::Rule;
 use cograph_model::SiteKind;
 use cograph_model::facts::{

@@ -3,12 +3,9 @@
 use crate::facts::builder::Builder;
 use crate::macros;
 use crate::preprocess::Cleared;
-use crate::walk::Definition;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::texts;
-use crate::walk::{Surroundings, Walk, line, offset, position};
+use crate::walk::input::Input;
+use crate::walk::position::{line, offset, position};
+use crate::walk::{Definition, Surroundings, Walk, children, names, texts};
 use cograph_grammar::{Rule, WordClass};
 use cograph_model::facts::{
     Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site, flags,

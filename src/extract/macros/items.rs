@@ -1,10 +1,8 @@
 //! Definitions in the arguments of a macro invocation: tokens that parse as definitions are
 //! extracted as such.
 
-use crate::parse;
-use crate::walk::Walk;
-use crate::walk::children;
-use crate::walk::texts;
+use crate::parser::parse;
+use crate::walk::{Walk, children, texts};
 use cograph_model::ProblemKind;
 use cograph_model::facts::ScopeKind;
 use tree_sitter::{Node, Range};

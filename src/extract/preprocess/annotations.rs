@@ -1,7 +1,7 @@
 //! Annotations in a row before a type, which a grammar takes for an annotated expression: all but
 //! the last are masked, and the names in them kept.
 
-use super::{Edit, Use};
+use crate::preprocess::edits::{Edit, Use};
 use cograph_model::SiteKind;
 use std::ops::Range;
 

@@ -5,7 +5,7 @@
 use super::brackets::Brackets;
 use super::tokens::{Kind, Token};
 use super::words::{KnownWords, is_capital};
-use super::{Edit, Made, Use};
+use crate::preprocess::edits::{Edit, Made, Use};
 use cograph_grammar::{Preprocessor, TestMacroKind, WordClass, WordLists};
 use cograph_model::SiteKind;
 use std::collections::BTreeMap;

@@ -4,7 +4,7 @@
 use super::attributes::Finder;
 use super::tokens::{Kind, Token};
 use super::words::Definition;
-use super::{Edit, Use};
+use crate::preprocess::edits::{Edit, Use};
 use cograph_grammar::WordLists;
 use cograph_model::SiteKind;
 

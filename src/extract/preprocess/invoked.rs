@@ -4,7 +4,7 @@
 use super::attributes::{Finder, Holds};
 use super::tokens::Kind;
 use super::words::is_like_type;
-use super::{Edit, Use};
+use crate::preprocess::edits::{Edit, Use};
 use cograph_grammar::WordLists;
 use cograph_model::SiteKind;
 use smallvec::SmallVec;

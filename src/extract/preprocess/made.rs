@@ -4,7 +4,7 @@
 use super::attributes::Finder;
 use super::tokens::{Kind, Token, tokens};
 use super::words::Definition;
-use super::{Edit, Made, Use};
+use crate::preprocess::edits::{Edit, Made, Use};
 use cograph_grammar::{Preprocessor, WordLists};
 use cograph_model::SiteKind;
 use rustc_hash::FxHashMap;

@@ -3,7 +3,7 @@
 //! that fails. All of that costs a few times the region's length.
 
 use crate::budget::Budget;
-use crate::has_no_error;
+use crate::parser::has_no_error;
 use crate::repair::lines::Lines;
 use cograph_grammar::Language;
 use std::ops::Range;
@@ -141,8 +141,8 @@ fn without(item: Range<usize>, parts: &[Range<usize>]) -> Vec<Range<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Limits;
     use crate::budget::Allowance;
+    use crate::budget::Limits;
     use cograph_grammar as grammar;
 
     #[test]

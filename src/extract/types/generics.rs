@@ -1,11 +1,8 @@
 //! Type parameters and their bounds, in the header or behind it; positional fields.
 
 use crate::types;
-use crate::walk::Definition;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::{Usage, Walk, offset};
+use crate::walk::position::offset;
+use crate::walk::{Definition, Usage, Walk, children, names, rule_choice};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::facts::{Binding, BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, flags};
 use cograph_model::{SiteKind, SymbolKind};

@@ -1,66 +1,15 @@
 //! Child nodes, listed with few calls of the parser. Independent of rules, except those that select
 //! a child.
 
-use crate::walk::Input;
+use crate::walk::input::Input;
+use crate::walk::lister::named_count;
 use crate::walk::rule_choice;
 use cograph_grammar::{Rule, Selector};
 use smallvec::SmallVec;
-use std::cell::RefCell;
-use tree_sitter::{Node, TreeCursor};
+use tree_sitter::Node;
 
 /// Children of a node.
 pub(crate) type Children<'t> = SmallVec<[Node<'t>; 8]>;
-
-/// Number of children up to which they are accessed by position: the parser counts from the first
-/// each time, but a cursor step costs ten times as much as a counting step.
-const MAX_BY_POSITION: u32 = 10;
-
-/// Cursor reused for all nodes: a new one would allocate.
-#[derive(Default)]
-pub(crate) struct Lister<'t>(RefCell<Option<TreeCursor<'t>>>);
-
-impl<'t> Lister<'t> {
-    /// Lends the cursor at any position; it is created at a node of the tree.
-    fn with_cursor<T>(&self, node: Node<'t>, visit: impl FnOnce(&mut TreeCursor<'t>) -> T) -> T {
-        visit(self.0.borrow_mut().get_or_insert_with(|| node.walk()))
-    }
-
-    /// Visits the children in order as long as `each` returns true.
-    pub(super) fn each(&self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
-        let count = node.child_count();
-        if count <= MAX_BY_POSITION {
-            (0..count).map_while(|at| node.child(at)).all(each);
-            return;
-        }
-        self.with_cursor(node, |cursor| {
-            cursor.reset(node);
-            let mut has_more = cursor.goto_first_child();
-            while has_more {
-                has_more = each(cursor.node()) && cursor.goto_next_sibling();
-            }
-        });
-    }
-
-    /// Visits the named children including comments as long as `each` returns true.
-    pub(crate) fn each_named(&self, node: Node<'t>, mut each: impl FnMut(Node<'t>) -> bool) {
-        let mut left = named_count(node);
-        if left <= MAX_BY_POSITION {
-            (0..left).map_while(|at| node.named_child(at)).all(each);
-            return;
-        }
-        self.each(node, |child| {
-            if !child.is_named() {
-                return true;
-            }
-            left -= 1;
-            each(child) && left > 0
-        });
-    }
-}
-
-fn named_count(node: Node<'_>) -> u32 {
-    u32::try_from(node.named_child_count()).expect("the parser counts in 32 bits")
-}
 
 /// Returns all children in order.
 pub(crate) fn children<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
@@ -202,6 +151,8 @@ pub(crate) fn lambda_header(lambda: &'static Rule, node: Node<'_>) -> usize {
 mod tests {
     use super::*;
     use crate::budget::Budget;
+    use crate::walk::lister::Lister;
+    use crate::walk::lister::MAX_BY_POSITION;
 
     fn listed<'t>(list: impl FnOnce(&mut dyn FnMut(Node<'t>) -> bool)) -> Vec<usize> {
         let mut ids = Vec::new();
@@ -223,7 +174,7 @@ mod tests {
                     format!("f({});\ng(1, x.y);\n", vec!["a"; items].join(", ")).repeat(items);
                 let source = format!("{mark}{source}");
                 let budget = Budget::unlimited();
-                let tree = crate::parse(language, source.as_bytes(), &budget, &[])
+                let tree = crate::parser::parse(language, source.as_bytes(), &budget, &[])
                     .expect("the budget has no end");
                 let (lister, mut waiting) = (Lister::default(), vec![tree.root_node()]);
                 while let Some(node) = waiting.pop() {

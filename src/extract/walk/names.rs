@@ -1,9 +1,9 @@
 //! Names of nodes, and special names of the language: receiver, own type, ignored words.
 
 use crate::facts::builder::Builder;
-use crate::walk::Input;
-use crate::walk::rule_choice;
-use crate::walk::{QUOTES, Walk};
+use crate::walk::context::QUOTES;
+use crate::walk::input::Input;
+use crate::walk::{Walk, rule_choice};
 use cograph_grammar::Rule;
 use cograph_model::facts::{Expr, ExprId, NameId};
 use tree_sitter::Node;
@@ -48,14 +48,6 @@ pub(crate) fn path_word(walk: &mut Walk<'_>, text: &str) -> Option<ExprId> {
 /// True if a word refers to the enclosing type.
 pub(crate) fn is_self_type(input: &Input<'_>, text: &str) -> bool {
     input.language.manifest.names.self_type.iter().any(|word| word == text)
-}
-
-pub(crate) fn is_ignored(input: &Input<'_>, facts: &Builder, name: NameId) -> bool {
-    is_ignored_text(input, facts.text(name))
-}
-
-pub(crate) fn is_ignored_text(input: &Input<'_>, text: &str) -> bool {
-    text.is_empty() || input.language.manifest.names.ignored.iter().any(|ignored| ignored == text)
 }
 
 /// Returns a name with a text behind it.

@@ -1,6 +1,6 @@
 //! Selection of the rule of a node by more than its kind, and trimming of names.
 
-use crate::walk::Input;
+use crate::walk::input::Input;
 use crate::walk::texts;
 use cograph_grammar::Rule;
 use tree_sitter::Node;

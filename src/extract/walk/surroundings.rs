@@ -1,13 +1,9 @@
 //! Nodes around definitions: type parameters, friends, visibility sections, test macros.
 
-use crate::preprocess::Made;
-use crate::walk::Context;
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::rule_choice;
-use crate::walk::texts;
-use crate::walk::{Declared, READ, Surroundings, Usage, Walk};
+use crate::preprocess::edits::Made;
+use crate::walk::context::{Context, Declared, READ, Surroundings, Usage};
+use crate::walk::input::Input;
+use crate::walk::{Walk, children, names, rule_choice, texts};
 use cograph_grammar::{Rule, Selector, TestMacroKind};
 use cograph_model::facts::{Expr, ExprId, NameId, ScopeKind};
 use cograph_model::{SiteKind, Visibility};

@@ -1,6 +1,6 @@
 //! Texts of nodes, and special names of the language: receiver, own type, ignored words.
 
-use crate::walk::Input;
+use crate::walk::input::Input;
 use std::borrow::Cow;
 use std::ops::Range;
 use tree_sitter::Node;

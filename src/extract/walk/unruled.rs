@@ -1,54 +1,13 @@
 //! Fallback for nodes without a rule: their children are visited all the same. In languages without
 //! a measurement against a compiler, nodes that a rule omits would otherwise be lost silently.
 
-use crate::walk::Input;
-use crate::walk::children;
-use crate::walk::rule_choice;
-use crate::walk::{READ, Usage, Walk};
-use cograph_grammar::{Language, Rule, Tier};
+use crate::walk::context::{READ, Usage};
+use crate::walk::input::Input;
+use crate::walk::{Walk, children, rule_choice};
+use cograph_grammar::Rule;
 use cograph_model::SiteKind;
 use cograph_model::facts::{ExprId, UNNAMED};
-use std::collections::BTreeSet;
 use tree_sitter::Node;
-
-/// Visited nodes by start. Nodes whose visit is in progress are not included.
-#[derive(Default)]
-pub(crate) struct Seen {
-    is_kept: bool,
-    nodes: BTreeSet<(usize, usize, usize)>,
-}
-
-impl Seen {
-    pub(crate) fn of(language: &Language) -> Self {
-        let is_kept = language.tier() == Tier::Shared || language.manifest.visit_rest;
-        Self { is_kept, nodes: BTreeSet::new() }
-    }
-
-    /// True if visits are recorded.
-    pub(crate) fn is_kept(&self) -> bool {
-        self.is_kept
-    }
-
-    /// Records the visit of a node.
-    #[inline]
-    pub(crate) fn note(&mut self, node: Node<'_>) {
-        if self.is_kept {
-            self.nodes.insert((node.start_byte(), node.id(), node.end_byte()));
-        }
-    }
-
-    fn has(&self, node: Node<'_>) -> bool {
-        self.nodes.contains(&(node.start_byte(), node.id(), node.end_byte()))
-    }
-
-    /// True if something inside of a node was visited.
-    fn has_inside(&self, node: Node<'_>) -> bool {
-        let (start, end) = (node.start_byte(), node.end_byte());
-        self.nodes
-            .range((start, 0, 0)..(end, 0, 0))
-            .any(|&(_, id, other)| other <= end && id != node.id())
-    }
-}
 
 /// Records a call of a computed callee as a reference without a target.
 pub(crate) fn computed_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>, kind: SiteKind) {

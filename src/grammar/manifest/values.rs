@@ -1,7 +1,6 @@
 //! Order of member lookup, and tables about values: type narrowing, conditions, conversions, and
 //! type flow through builtin types.
 
-use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -172,38 +171,4 @@ pub struct TypeFlow {
     pub members: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,
-}
-
-/// Returns the names of members of builtin types.
-pub(crate) fn common_members(manifest: &crate::Manifest) -> FxHashSet<String> {
-    let known = manifest.flow.values().flat_map(|flow| flow.members.keys());
-    known.chain(&manifest.builtins.common_members).cloned().collect()
-}
-
-/// Returns the names visible in every file without an import.
-pub(crate) fn builtin_names(manifest: &crate::Manifest) -> FxHashSet<String> {
-    let builtins = &manifest.builtins;
-    builtins
-        .functions
-        .iter()
-        .chain(&builtins.types)
-        .chain(&manifest.modules.prelude)
-        .cloned()
-        .collect()
-}
-
-/// Returns the type flow table of each name and alias of a type.
-pub(crate) fn flow_names(manifest: &crate::Manifest) -> FxHashMap<String, String> {
-    let named = |(name, flow): (&String, &TypeFlow)| -> Vec<(String, String)> {
-        std::iter::once(name)
-            .chain(&flow.aliases)
-            .map(|alias| (alias.clone(), name.clone()))
-            .collect()
-    };
-    manifest.flow.iter().flat_map(named).collect()
-}
-
-/// Returns the type whose flow table has this kind.
-pub(crate) fn of_kind(manifest: &crate::Manifest, kind: FlowKind) -> Option<String> {
-    manifest.flow.iter().find(|(_, flow)| flow.kind == Some(kind)).map(|(name, _)| name.clone())
 }

@@ -1,7 +1,6 @@
 //! Words of a language and their meanings, as manifests state them: path keywords, modifiers,
 //! decorators, macros of tests, and members that syntax calls.
 
-use rustc_hash::FxHashSet;
 use serde::Deserialize;
 
 /// Module that a path keyword means.
@@ -14,38 +13,6 @@ pub enum PathWord {
     Current,
     /// The parent module.
     Parent,
-}
-
-/// Table of a package's manifest for the library.
-const LIBRARY: &str = "lib";
-
-impl super::Modules {
-    /// Returns the root file of the library of a package.
-    pub fn library_root(&self) -> Option<&str> {
-        self.root_files().find(|(_, table)| *table == LIBRARY).map(|(path, _)| path)
-    }
-
-    /// Returns the root files of crates with their tables.
-    pub fn root_files(&self) -> impl Iterator<Item = (&str, &str)> {
-        let roots = self.roots.iter().map(|(path, table)| (path.as_str(), table.as_str()));
-        roots.filter(|(path, _)| !path.ends_with('/'))
-    }
-
-    /// Returns the directories in which every file is a crate, with their tables.
-    pub fn crate_folders(&self) -> impl Iterator<Item = (&str, &str)> {
-        let roots = self.roots.iter();
-        roots.filter_map(|(path, table)| Some((path.strip_suffix('/')?, table.as_str())))
-    }
-
-    /// True if a file name is that of the root of a crate.
-    pub fn is_root_name(&self, name: &str) -> bool {
-        self.root_files().any(|(root, _)| root.rsplit('/').next() == Some(name))
-    }
-
-    /// Returns the keyword for a module.
-    pub fn word(&self, meaning: PathWord) -> Option<&str> {
-        self.words.iter().find(|(_, other)| **other == meaning).map(|(word, _)| word.as_str())
-    }
 }
 
 /// Syntax that calls a member by a fixed name.
@@ -78,30 +45,6 @@ pub enum ImplicitUse {
     /// The use of a member that the type does not have: another object may have it
     /// (`__getattr__`).
     Missing,
-}
-
-impl super::Names {
-    /// Returns the members that this syntax calls.
-    pub fn members_behind(&self, syntax: ImplicitUse) -> &[String] {
-        self.implicit_members.get(&syntax).map_or(&[], Vec::as_slice)
-    }
-
-    /// True for a member that an operator, a subscript or an assignment to an element calls.
-    pub fn is_operator(&self, name: &str) -> bool {
-        let is_subscript = |member: &str| name.strip_suffix('=').unwrap_or(name) == member;
-        self.operators.values().any(|member| member == name)
-            || self.member_behind(ImplicitUse::Index).is_some_and(is_subscript)
-    }
-
-    /// True if calls of some function have this meaning.
-    pub fn has_calls(&self, meaning: CallMeaning) -> bool {
-        self.special_calls.values().any(|other| *other == meaning)
-    }
-
-    /// Returns the first member that this syntax calls.
-    pub fn member_behind(&self, syntax: ImplicitUse) -> Option<&str> {
-        self.members_behind(syntax).first().map(String::as_str)
-    }
 }
 
 /// Meaning of a call of a function by its name.
@@ -195,59 +138,4 @@ pub enum DecoratorMeaning {
     Path,
     /// Test.
     Test,
-}
-
-impl super::Modifiers {
-    /// True if these words contain a modifier with this meaning.
-    pub fn have(&self, words: &[&str], meaning: ModifierMeaning) -> bool {
-        self.words.iter().any(|(modifier, meanings)| {
-            meanings.contains(&meaning) && modifier.split(' ').all(|part| words.contains(&part))
-        })
-    }
-
-    /// True if some modifier has this meaning.
-    pub fn has_modifier(&self, meaning: ModifierMeaning) -> bool {
-        self.words.values().any(|meanings| meanings.contains(&meaning))
-    }
-
-    /// True if a decorator of this name has this meaning.
-    pub fn is_decorator(&self, name: &str, meaning: DecoratorMeaning) -> bool {
-        self.decorators.get(name).is_some_and(|meanings| meanings.contains(&meaning))
-    }
-
-    /// True for a decorator that is known, and that neither registers nor calls its definition.
-    pub(crate) fn registers_nothing(&self, path: &str) -> bool {
-        let name = path.rsplit(['.', ':', '\\']).next().unwrap_or(path);
-        let does = |meaning: &DecoratorMeaning| {
-            use DecoratorMeaning::{Applying, ApplyingIf, Test};
-            matches!(meaning, Test | Applying | ApplyingIf)
-        };
-        self.decorators.get(name).is_some_and(|meanings| !meanings.iter().any(does))
-    }
-
-    /// True if some decorator has this meaning.
-    pub fn has_decorator(&self, meaning: DecoratorMeaning) -> bool {
-        self.decorators.values().any(|meanings| meanings.contains(&meaning))
-    }
-}
-
-/// Returns the token kinds of modifiers.
-pub(crate) fn modifier_tokens(
-    manifest: &super::Manifest,
-    tokens: &[bool],
-    grammar: &tree_sitter::Language,
-) -> Vec<bool> {
-    let marks = |meanings: &[ModifierMeaning]| {
-        use ModifierMeaning::{Declaration, Extension, FieldDeclaration, ReadOnly};
-        let of_another = |meaning: &ModifierMeaning| {
-            matches!(meaning, Declaration | FieldDeclaration | ReadOnly | Extension)
-        };
-        meanings.iter().any(|meaning| !of_another(meaning))
-    };
-    let words = manifest.modifiers.words.iter().filter(|(_, meanings)| marks(meanings));
-    let words = words.map(|(word, _)| word).chain(manifest.visibility.words.keys());
-    let words: FxHashSet<&str> = words.map(String::as_str).collect();
-    let is_word =
-        |kind: u16| grammar.node_kind_for_id(kind).is_some_and(|text| words.contains(text));
-    tokens.iter().zip(0..).map(|(is_token, kind)| *is_token && is_word(kind)).collect()
 }

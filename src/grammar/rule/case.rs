@@ -1,9 +1,8 @@
 //! Conditional rules: conditions on the text or presence of a child, on the node itself, and on its
 //! parent.
 
-use crate::Selector;
 use crate::rule::Rule;
-use crate::selector::kind_ids;
+use crate::selector::{Selector, kind_ids};
 use serde::de::{self, Deserialize, Deserializer};
 use smallvec::SmallVec;
 use toml::Value;

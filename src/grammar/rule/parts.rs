@@ -1,6 +1,6 @@
 //! Tables that are values of keys in rules, words for kinds of symbols, and how values are read.
 
-use crate::Selector;
+use crate::selector::Selector;
 use cograph_model::SymbolKind;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! The history as bytes: numbers of variable length, texts with their length, and a hash of all.
 //! Bytes that were not made here are refused. Pure.
 
-use super::{Commit, History, TextTable};
+use crate::log::commits::{Commit, History, TextTable};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Form of the bytes; another one is read anew.

@@ -1,6 +1,6 @@
 //! Commits out of the output of `git log --raw`. Pure.
 
-use super::{Commit, MAX_FILES, TextTable};
+use crate::log::commits::{Commit, MAX_FILES, TextTable};
 use crate::patch::unquoted;
 use cograph_model::RepoPath;
 

@@ -17,11 +17,14 @@ use rustc_hash::FxHashMap;
 use super::plan::{self, Plan};
 use super::resolve::guarded_resolution;
 use super::workers::Workers;
+use crate::build::context::RunContext;
 use crate::build::ingest::{IngestedFile, Ingestion, Pace};
 use crate::facts_cache::archive::{self, KnownFile, Neighbours};
 use crate::facts_cache::segment_block::{self, Opened, PieceWriter};
+use crate::fingerprint::fingerprint;
+use crate::outcome::IndexError;
 use crate::progress::{Counter, Phase, Progress, Stopwatch, Timing};
-use crate::{IndexError, Run, fingerprint, grammar};
+use cograph_grammar as grammar;
 use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation};
 use cograph_model::packed::{self, Reader};
@@ -46,7 +49,7 @@ const READ_AHEAD: usize = 2;
 pub(crate) fn build(
     lock: &WriterLock,
     started: Instant,
-    run: &Run,
+    run: &RunContext,
 ) -> Result<(Published, Vec<Timing>), IndexError> {
     let root = lock.location().root();
     let mut stopwatch = Stopwatch::start();
@@ -176,7 +179,7 @@ fn extract(
     plan: &Plan,
     ranges: &[Range<usize>],
     lock: &WriterLock,
-    run: &Run,
+    run: &RunContext,
     workers: &Workers,
 ) -> Result<Extracted, IndexError> {
     let root = lock.location().root();
@@ -260,7 +263,7 @@ struct Resolving<'r> {
     draft: &'r Draft,
     tables: &'r Tables,
     files: &'r [FileRecord],
-    run: &'r Run<'r>,
+    run: &'r RunContext<'r>,
     counter: Counter<'r>,
     /// Number of stored references to each symbol, by file.
     references: Vec<Box<[AtomicU32]>>,
@@ -280,7 +283,7 @@ impl<'r> Resolving<'r> {
         draft: &'r Draft,
         tables: &'r Tables,
         files: &'r [FileRecord],
-        run: &'r Run<'r>,
+        run: &'r RunContext<'r>,
         counter: Counter<'r>,
     ) -> Self {
         let symbols =

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use super::plan::Plan;
 use super::workers::Workers;
-use crate::Run;
+use crate::build::context::RunContext;
 use crate::progress::{Counter, Phase};
 use crate::quarantine::{Caution, Suspicion};
 use cograph_config::Limits;
@@ -35,7 +35,7 @@ pub(crate) struct Ingested {
     pub(crate) project_files: Vec<ProjectFile>,
 }
 
-pub(crate) fn ingest(root: &Path, plan: &Plan, run: &Run, workers: &Workers) -> Ingested {
+pub(crate) fn ingest(root: &Path, plan: &Plan, run: &RunContext, workers: &Workers) -> Ingested {
     let taking = Ingestion::start(root, plan, Pace::Thorough, run, workers);
     let mut results = workers.map(&plan.largest_first, run, |position| {
         taking.announce(position..position + 1);
@@ -90,7 +90,7 @@ pub(super) struct Ingestion<'t> {
     root: Root,
     plan: &'t Plan,
     pace: Pace,
-    run: &'t Run<'t>,
+    run: &'t RunContext<'t>,
     counter: Counter<'t>,
     effort: Effort,
 }
@@ -130,7 +130,7 @@ impl<'t> Ingestion<'t> {
         root: &Path,
         plan: &'t Plan,
         pace: Pace,
-        run: &'t Run<'t>,
+        run: &'t RunContext<'t>,
         workers: &Workers,
     ) -> Self {
         let (root, counter) =
@@ -171,7 +171,7 @@ fn try_suspects(
     root: &Root,
     plan: &Plan,
     pace: Pace,
-    run: &Run,
+    run: &RunContext,
     workers: &Workers,
     caution: &Caution,
 ) {
@@ -205,7 +205,13 @@ struct One {
     alone: bool,
 }
 
-fn ingest_file(root: &Root, file: &WalkedFile, one: One, plan: &Plan, run: &Run) -> IngestedFile {
+fn ingest_file(
+    root: &Root,
+    file: &WalkedFile,
+    one: One,
+    plan: &Plan,
+    run: &RunContext,
+) -> IngestedFile {
     let is_project_file = one.is_project_file;
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
@@ -300,7 +306,7 @@ fn facts(
     hash: u128,
     language: LanguageId,
     text: Text,
-    run: &Run,
+    run: &RunContext,
     one: One,
 ) -> Result<(FileFacts, Shared), SkipReason> {
     let limits = one.pace.limits(one.is_late);

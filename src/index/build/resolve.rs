@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::workers::Workers;
-use crate::Run;
+use crate::build::context::RunContext;
 use crate::progress::{Counter, Phase};
 use crate::quarantine::resolving;
 use cograph_model::facts::FileFacts;
@@ -19,7 +19,7 @@ pub(crate) fn resolve(
     tables: &Tables,
     paths: &[FileRecord],
     files: &[(usize, Arc<FileFacts>)],
-    run: &Run,
+    run: &RunContext,
     workers: &Workers,
 ) -> Vec<(usize, Resolved)> {
     let mut order: Vec<usize> = (0..files.len()).collect();
@@ -41,7 +41,7 @@ pub(crate) fn resolve(
 pub(super) fn guarded_resolution(
     path: &RepoPath,
     facts: &FileFacts,
-    run: &Run,
+    run: &RunContext,
     work: impl FnOnce() -> Resolved,
 ) -> Resolved {
     resolving(run.caution, path, || guarded(work)).unwrap_or_else(|message| {

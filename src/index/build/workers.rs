@@ -4,7 +4,8 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{IndexError, Run};
+use crate::build::context::RunContext;
+use crate::outcome::IndexError;
 use cograph_config::Limits;
 use cograph_model::panics::guarded;
 
@@ -42,7 +43,7 @@ impl Workers {
     pub(crate) fn map<T: Send>(
         &self,
         order: &[usize],
-        run: &Run,
+        run: &RunContext,
         work: impl Fn(usize) -> T + Sync,
     ) -> Vec<(usize, T)> {
         let next = AtomicUsize::new(0);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::{IndexError, Outcome};
+use crate::outcome::{IndexError, Outcome};
 use cograph_store::Location;
 
 /// Pause after the second failed run in a row, doubled with each further one up to the greatest:

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
-use crate::IndexError;
 use crate::build::ingest::{self, Examined};
 use crate::fingerprint;
+use crate::outcome::IndexError;
 use cograph_config::Limits;
 use cograph_faults::{Fault, planted};
 use cograph_grammar as grammar;
@@ -408,7 +408,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::{Run, apply};
+    use crate::apply::{Run, apply};
     use cograph_store::Store;
 
     const PATIENCE: Duration = Duration::from_secs(60);

@@ -19,7 +19,9 @@ use crate::facts_cache::archive::{self, Archive, KnownFile, Opening};
 use crate::progress::{Phase, Stopwatch, Timing};
 use results::TakenRows;
 
-use crate::{IndexError, Progress, Run};
+use crate::build::context::RunContext;
+use crate::outcome::IndexError;
+use crate::progress::Progress;
 use cograph_faults::{Fault, planted};
 use cograph_model::RepoPath;
 use cograph_model::facts::FileFacts;
@@ -85,7 +87,7 @@ impl Resident {
     }
 
     /// Loads the state of a store from its facts cache; none if there is none.
-    pub(crate) fn load(snapshot: &Snapshot, run: &Run) -> Result<Option<Self>, IndexError> {
+    pub(crate) fn load(snapshot: &Snapshot, run: &RunContext) -> Result<Option<Self>, IndexError> {
         let root = &snapshot.meta().root;
         let workers = Workers::start(root, &run.limits)?;
         let (identity, kind) = (snapshot.identity(), archive::kind(&run.limits));
@@ -178,7 +180,7 @@ impl Resident {
         store: &Path,
         touched: Vec<WalkedFile>,
         gone: &[RepoPath],
-        run: &Run,
+        run: &RunContext,
     ) -> Result<(Self, Vec<Timing>), IndexError> {
         let root = lock.location().root();
         let mut stopwatch = Stopwatch::start();

@@ -9,13 +9,13 @@ const RESERVED_BYTES: u64 = 1 << 30;
 const THREAD_BYTES: u64 = 128 << 20;
 
 /// Bound of the address space of this process, which those that it starts inherit.
-pub(super) fn inherited() -> u64 {
+pub(crate) fn inherited() -> u64 {
     bound_of(Bounded::AddressSpace).least()
 }
 
 /// Bound that a worker sets itself. The allocator keeps the address space of memory that it has
 /// given back: up to as much again.
-pub(super) fn bound(limits: &Limits, inherited: u64) -> u64 {
+pub(crate) fn bound(limits: &Limits, inherited: u64) -> u64 {
     let thread = limits.stack_bytes as u64 + THREAD_BYTES;
     let bytes = limits
         .memory_bytes
@@ -27,6 +27,6 @@ pub(super) fn bound(limits: &Limits, inherited: u64) -> u64 {
 
 /// True if the bound of a process, which may have ended and is not reaped, is lower than this one.
 /// False where the system does not say.
-pub(super) fn is_below(process: u32, bound: u64) -> bool {
+pub(crate) fn is_below(process: u32, bound: u64) -> bool {
     address_space_of(process).is_some_and(|current| current < bound)
 }

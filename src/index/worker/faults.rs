@@ -17,7 +17,7 @@ const MARK: &str = "worker-fault:";
 const AT_START: &str = "worker-fault-at-start";
 
 /// Like [`extract::extract`], unless the text requests a fault.
-pub(super) fn extract(
+pub(crate) fn extract(
     language: LanguageId,
     path: &str,
     source: &[u8],
@@ -31,7 +31,7 @@ pub(super) fn extract(
 }
 
 /// Injects the fault that the root requests.
-pub(super) fn at_start(root: &Path) {
+pub(crate) fn at_start(root: &Path) {
     ask(&root.join(AT_START));
 }
 
@@ -46,7 +46,7 @@ fn ask(file: &Path) {
 const AT_TABLES: &str = "worker-fault-at-tables";
 
 /// Injects the fault that the root requests for the tables.
-pub(super) fn at_tables(root: &Path) {
+pub(crate) fn at_tables(root: &Path) {
     ask(&root.join(AT_TABLES));
 }
 

@@ -5,10 +5,10 @@ use std::io::{self, BufRead, Write};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::ChangeSet;
-use crate::IndexError;
+use crate::outcome::IndexError;
 use crate::progress::{Phase, Progress, Timing};
 use crate::quarantine::Suspicion;
+use crate::state::change::ChangeSet;
 use cograph_config::Limits;
 use cograph_model::{RepoPath, SkipReason};
 use cograph_store::Location;
@@ -16,28 +16,28 @@ use cograph_system::names::from_bytes;
 
 /// Order to a worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Order {
+pub(crate) struct Order {
     /// Repository and its location in the cache.
-    pub(super) location: Location,
+    pub(crate) location: Location,
     /// Changes to apply.
-    pub(super) work: Work,
+    pub(crate) work: Work,
     /// Timeout of the writer lock.
-    pub(super) patience: Duration,
+    pub(crate) patience: Duration,
     /// Limits.
-    pub(super) limits: Limits,
+    pub(crate) limits: Limits,
     /// Quarantined files.
-    pub(super) quarantined: Vec<RepoPath>,
+    pub(crate) quarantined: Vec<RepoPath>,
     /// Files that exceeded the time limit.
-    pub(super) slow: Vec<RepoPath>,
+    pub(crate) slow: Vec<RepoPath>,
     /// Files that exhausted their budget in an earlier attempt.
-    pub(super) exhausted: Vec<(RepoPath, SkipReason)>,
+    pub(crate) exhausted: Vec<(RepoPath, SkipReason)>,
     /// Suspected files, parsed first, one at a time.
-    pub(super) suspicion: Suspicion,
+    pub(crate) suspicion: Suspicion,
 }
 
 /// Kind of an order.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Work {
+pub(crate) enum Work {
     /// All files; `forced` builds even if the store is up to date.
     Everything { forced: bool },
     /// These paths, which are compared with the store again.
@@ -45,7 +45,7 @@ pub(super) enum Work {
 }
 
 impl Work {
-    pub(super) fn of(changes: &ChangeSet) -> Self {
+    pub(crate) fn of(changes: &ChangeSet) -> Self {
         match changes {
             ChangeSet::Everything { forced } => Self::Everything { forced: *forced },
             ChangeSet::Some { .. } => Self::Changes(changes.paths().cloned().collect()),
@@ -53,14 +53,14 @@ impl Work {
     }
 
     /// True if the order is about some files.
-    pub(super) fn is_change(&self) -> bool {
+    pub(crate) fn is_change(&self) -> bool {
         matches!(self, Self::Changes(_))
     }
 }
 
 /// Message from a worker.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Message {
+pub(crate) enum Message {
     /// Progress.
     Progress(Progress),
     /// A thread will parse these files, one after the other.
@@ -85,7 +85,7 @@ pub(super) enum Message {
 const CHANGES: u64 = 2;
 
 impl Order {
-    pub(super) fn write(&self, output: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write(&self, output: &mut impl Write) -> io::Result<()> {
         let (kind, changes) = match &self.work {
             Work::Everything { forced } => (u64::from(*forced), &[][..]),
             Work::Changes(paths) => (CHANGES, paths.as_slice()),
@@ -140,7 +140,7 @@ impl Order {
     }
 
     /// Reads an order; none if it is truncated or invalid.
-    pub(super) fn read(input: &mut impl BufRead) -> Option<Self> {
+    pub(crate) fn read(input: &mut impl BufRead) -> Option<Self> {
         let mut path = || field(input).map(|bytes| PathBuf::from(from_bytes(bytes)));
         let location = Location::at(path()?, path()?);
         let mut number = || text(field(input)?)?.parse::<u64>().ok();
@@ -179,11 +179,11 @@ impl Order {
 
 impl Message {
     /// The message of an error.
-    pub(super) fn failed(error: &IndexError) -> Self {
+    pub(crate) fn failed(error: &IndexError) -> Self {
         Self::Failed { message: error.to_string(), hint: error.hint().to_owned() }
     }
 
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let number = |number: u64| number.to_string();
         let (word, fields) = match self {
             Self::Progress(Progress { phase, done, total }) => {
@@ -219,7 +219,7 @@ impl Message {
     }
 
     /// Reads the next message; none at the end of input or if it is invalid.
-    pub(super) fn read(input: &mut impl BufRead) -> Option<Self> {
+    pub(crate) fn read(input: &mut impl BufRead) -> Option<Self> {
         let word = text(field(input)?)?;
         let mut next = || text(field(input)?);
         Some(match word.as_str() {

@@ -13,7 +13,7 @@ use parking_lot::{Condvar, Mutex, MutexGuard};
 
 use super::effort::{Effort, Ticks};
 use super::message::Message;
-use crate::IndexError;
+use crate::outcome::IndexError;
 use crate::progress::{Phase, Progress};
 use crate::quarantine::Observer;
 use cograph_model::cancel::CancelToken;
@@ -50,7 +50,7 @@ fn may_be_to_blame(working: &BTreeMap<usize, Working>, memory: u64) -> bool {
 }
 
 /// Message output of a worker's threads, and what each works on.
-pub(super) struct Reports {
+pub(crate) struct Reports {
     output: Mutex<File>,
     working: Mutex<BTreeMap<usize, Working>>,
     /// Current phase, and the effort of this process since its last progress; none between orders.
@@ -85,7 +85,7 @@ struct Working {
     clippy::disallowed_methods,
     reason = "nobody wants the work any more; a store is whole at every instant"
 )]
-pub(super) fn exit_now() -> ! {
+pub(crate) fn exit_now() -> ! {
     std::process::exit(1)
 }
 
@@ -110,7 +110,7 @@ fn allowed_memory(
 }
 
 impl Reports {
-    pub(super) fn to(output: File, root: &Path, memory_limit: u64) -> Self {
+    pub(crate) fn to(output: File, root: &Path, memory_limit: u64) -> Self {
         Self {
             root: root.to_path_buf(),
             memory_limit,
@@ -124,7 +124,7 @@ impl Reports {
         }
     }
 
-    pub(super) fn send(&self, message: &Message) {
+    pub(crate) fn send(&self, message: &Message) {
         let bytes = message.bytes();
         // Messages are written atomically. A write error is ignored: the end of input ends the
         // process.
@@ -136,7 +136,7 @@ impl Reports {
     }
 
     /// Reports progress; none at the end of an order.
-    pub(super) fn reach(&self, progress: Option<Progress>) {
+    pub(crate) fn reach(&self, progress: Option<Progress>) {
         let phase = progress.map(|progress| (progress.phase, Effort::start(use_of_process().cpu)));
         *self.phase.lock() = phase;
         if let Some(progress) = progress {
@@ -146,7 +146,7 @@ impl Reports {
     }
 
     /// Checks the files in progress until one exceeds `limit` or its memory; sleeps between orders.
-    pub(super) fn watch(&self, limit: Duration) {
+    pub(crate) fn watch(&self, limit: Duration) {
         // The token is never cancelled: this is a plain wait.
         let clock = CancelToken::new();
         let ticks = Ticks::every(limit / 4);

@@ -10,10 +10,11 @@ use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::posting::{Frequency, PostingList, PostingWriter};
-use super::{Term, joined, parts, prose, runs, stem, term};
+use super::{prose, stem};
 use crate::SymbolKind;
 use crate::facts::DocumentTerms;
 use crate::packed::{put_varint, take_varint};
+use crate::words::terms::{Term, joined, parts, runs, term};
 
 /// Minimum number of lines of a variable, constant or field to be a passage.
 pub const MIN_LINES: u32 = 3;

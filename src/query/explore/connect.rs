@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use super::{Connection, CoveringTest};
-use crate::graph::calls::{CallGraph, End, Unresolved};
+use crate::explore::answer::{Connection, CoveringTest};
+use crate::graph::answer::{SymbolInfo, Total};
+use crate::graph::calls::edge::End;
+use crate::graph::calls::{CallGraph, Unresolved};
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::{QueryError, SymbolInfo, Total};
 use cograph_store::SymbolKey;
 
 /// Maximum number of symbols visited from one symbol.

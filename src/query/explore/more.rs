@@ -1,12 +1,13 @@
 //! What `explore` adds to the ranked symbols: further functions of the best files, the words of the
 //! question in each line of source, and words that are in no file.
 
-use super::{Source, UnmatchedWord};
+use crate::explore::answer::{Source, UnmatchedWord};
+use crate::graph::answer::SymbolInfo;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::locate::{Located, Location};
+use crate::locate::located::{Located, Location};
 use crate::names::text;
-use crate::show::Excerpt;
-use crate::{QueryError, SymbolInfo};
+use crate::show::answer::Excerpt;
 use cograph_store::FileKey;
 
 /// Maximum number of files whose further functions are listed.

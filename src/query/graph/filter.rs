@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use regex::Regex;
 
 use super::lookup::Lookup;
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use cograph_model::RepoPath;
 use cograph_store::{FileMark, LanguageKey};
 

@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 use super::lookup::Lookup;
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use cograph_model::words::{FileWords, Term};
 use cograph_store::FileKey;
 

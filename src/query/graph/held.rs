@@ -7,7 +7,8 @@
 use rustc_hash::FxHashSet;
 
 use super::lookup::Lookup;
-use crate::{Certainty, QueryError};
+use crate::graph::answer::Certainty;
+use crate::graph::error::QueryError;
 use cograph_model::SiteKind;
 use cograph_model::facts::flags;
 use cograph_store::{SiteRow, SiteTarget, SymbolKey, SymbolRow};

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{QueryError, SiteInfo, SymbolInfo};
+use crate::graph::answer::{SiteInfo, SymbolInfo};
+use crate::graph::error::QueryError;
 use cograph_grammar as grammar;
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;

@@ -1,7 +1,7 @@
 //! Explains an empty answer in a repository without indexed files: no file is in a supported
 //! language.
 
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use cograph_grammar as grammar;
 use cograph_store::Snapshot;
 

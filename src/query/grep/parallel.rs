@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread;
 
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use cograph_model::cancel::CancelToken;
 use cograph_store::FileRow;
 

@@ -1,17 +1,21 @@
 //! Sites that no longer fit a changed symbol: its name is gone, it takes other arguments, or what
 //! overrides it differs.
 
+pub(crate) mod kind;
+
 use std::cell::Cell;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::misfit::{Types, misfit, reordered};
-use super::{Break, BreakKind, ImpactParams};
-use crate::graph::calls::certainty;
+use crate::graph::answer::Certainty;
+use crate::graph::calls::edge::certainty;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
+use crate::impact::breaks::kind::{Break, BreakKind};
+use crate::impact::seeds::question::ImpactParams;
 use crate::names::keys_of;
-use crate::{Certainty, QueryError};
 use cograph_grammar as grammar;
 use cograph_model::change::{CallShapes, ChangeKind, ChangedSymbol, SymbolSide};
 use cograph_model::{RelationKind, RepoPath, SiteKind, Step, SymbolKind};

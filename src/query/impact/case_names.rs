@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::cases::{Case, TestFiles};
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;

@@ -3,9 +3,10 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::graph::calls::certainty;
+use crate::graph::answer::Certainty;
+use crate::graph::calls::edge::certainty;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::{Certainty, QueryError};
 use cograph_model::{RelationKind, SiteKind, SymbolKind};
 use cograph_store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey, SymbolRow};
 

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::QueryError;
-use crate::graph::calls::certainty;
+use crate::graph::calls::edge::certainty;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;

@@ -7,11 +7,13 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::breaks::{Breaks, MAX_SITES, MAX_TYPES};
-use super::{Break, BreakKind, ImpactParams};
-use crate::graph::calls::certainty;
+use crate::graph::answer::Certainty;
+use crate::graph::calls::edge::certainty;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
+use crate::impact::breaks::kind::{Break, BreakKind};
+use crate::impact::seeds::question::ImpactParams;
 use crate::names::keys_of;
-use crate::{Certainty, QueryError};
 use cograph_grammar as grammar;
 use cograph_model::cancel::CancelToken;
 use cograph_model::change::{CallShapes, ChangeKind, ChangedSymbol, Edit, SymbolSide};

@@ -1,9 +1,9 @@
 //! Uses of a symbol that is visible in fewer places than before.
 
-use super::BreakKind;
 use super::breaks::Breaks;
-use crate::QueryError;
-use crate::graph::calls::certainty;
+use crate::graph::calls::edge::certainty;
+use crate::graph::error::QueryError;
+use crate::impact::breaks::kind::BreakKind;
 use cograph_grammar as grammar;
 use cograph_model::Visibility;
 use cograph_model::change::SymbolSide;

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::Certainty;
+use crate::graph::answer::Certainty;
 use cograph_grammar::Language;
 use cograph_model::change::{CallShape, SymbolSide};
 

@@ -1,8 +1,9 @@
 //! Members that a type above or below requires with other parameters, or at all.
 
 use super::breaks::Breaks;
-use super::{Break, BreakKind};
-use crate::{Certainty, QueryError};
+use crate::graph::answer::Certainty;
+use crate::graph::error::QueryError;
+use crate::impact::breaks::kind::{Break, BreakKind};
 use cograph_grammar::{self as grammar, Language};
 use cograph_model::change::SymbolSide;
 use cograph_model::facts::flags;

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::dependents::Way;
+use crate::graph::answer::SymbolInfo;
 use cograph_model::words::{Term, parts, runs, stem, term, terms_of};
 
 /// Evidence about one test case.
@@ -288,6 +289,21 @@ impl Rarity {
         shared.sort_unstable();
         shared.into_iter().map(|term| self.weight(term)).sum::<f32>() / whole
     }
+}
+
+/// Test that may exercise the change.
+#[derive(Clone, PartialEq, Debug)]
+pub struct AffectedTest {
+    /// Test.
+    pub symbol: SymbolInfo,
+    /// Strongest evidence.
+    pub class: TestClass,
+    /// Weight of all evidence.
+    pub score: f32,
+    /// Symbols from the test to the change.
+    pub chain: Vec<String>,
+    /// Evidence.
+    pub evidence: Evidence,
 }
 
 #[cfg(test)]

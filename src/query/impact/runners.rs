@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::AffectedTest;
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
+use crate::impact::rank::AffectedTest;
 use cograph_grammar::{self as grammar, TestRunner};
 
 /// Maximum number of tests that command lines name one by one.

@@ -1,12 +1,15 @@
 //! Symbols and files of the store that a change is about.
 
+pub(crate) mod question;
+
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
+use crate::graph::answer::SymbolInfo;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use crate::names;
-use crate::{QueryError, SymbolInfo};
 use cograph_model::change::{ChangeKind, ChangedFile, ChangedSymbol, SymbolSide};
 use cograph_model::words::{Term, terms_of};
 use cograph_store::{FileKey, FileRow, SymbolKey, SymbolRow};

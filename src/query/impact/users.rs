@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashSet;
 
-use super::{Break, BreakKind};
+use crate::graph::answer::Certainty;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::{Certainty, QueryError};
+use crate::impact::breaks::kind::{Break, BreakKind};
 use cograph_grammar as grammar;
 use cograph_model::RepoPath;
 use cograph_model::change::ChangedFile;

@@ -4,12 +4,11 @@ use rustc_hash::FxHashSet;
 
 use super::named::NamedItems;
 use super::question::Question;
-use super::scope;
-use super::weight;
-use super::{FILES, NAMED_FILES};
-use crate::QueryError;
+use super::{scope, weight};
+use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
+use crate::locate::limits::{FILES, NAMED_FILES};
 use cograph_model::words::{FileWords, Frequency};
 use cograph_store::FileKey;
 

@@ -4,10 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::question::{Question, QuestionLocation, QuestionName, Written};
 use super::weight;
-use super::{BEARERS, MEANINGS, NAMES};
+use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
-use crate::{QueryError, names};
+use crate::locate::limits::{BEARERS, MEANINGS, NAMES};
+use crate::names;
 use cograph_model::facts::flags;
 use cograph_store::{FileKey, SymbolHead, SymbolKey};
 

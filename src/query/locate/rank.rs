@@ -5,9 +5,10 @@ use super::named::NamedItems;
 use super::question::Question;
 use super::units::{FIELDS, Unit};
 use super::weight::{self, FIELD, LENGTH, SATURATION};
-use super::{Located, MATCHED};
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
+use crate::locate::limits::MATCHED;
+use crate::locate::located::Located;
 use cograph_model::facts::flags;
 use smallvec::SmallVec;
 

@@ -3,7 +3,7 @@
 
 use rustc_hash::FxHashSet;
 
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_model::words::{joined, parts, runs, stem};
 use cograph_store::FileKey;

@@ -3,11 +3,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::CALLING;
 use super::units::Unit;
 use super::weight;
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
+use crate::locate::limits::CALLING;
 use cograph_model::SiteKind;
 use cograph_store::SymbolKey;
 

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::candidates::Chosen;
 use super::question::Question;
 use super::weight;
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_model::SymbolKind;
 use cograph_model::facts::DocumentTerms;
@@ -23,13 +23,13 @@ const MAX_CONTAINERS: usize = 5;
 pub(super) const FIELDS: usize = 7;
 /// Positions of the fields.
 pub(super) mod field {
-    pub(in crate::locate) const NAME: usize = 0;
-    pub(in crate::locate) const CONTAINER: usize = 1;
-    pub(in crate::locate) const PATH: usize = 2;
-    pub(in crate::locate) const SIGNATURE: usize = 3;
-    pub(in crate::locate) const DOC: usize = 4;
-    pub(in crate::locate) const CODE: usize = 5;
-    pub(in crate::locate) const PROSE: usize = 6;
+    pub(crate) const NAME: usize = 0;
+    pub(crate) const CONTAINER: usize = 1;
+    pub(crate) const PATH: usize = 2;
+    pub(crate) const SIGNATURE: usize = 3;
+    pub(crate) const DOC: usize = 4;
+    pub(crate) const CODE: usize = 5;
+    pub(crate) const PROSE: usize = 6;
 }
 
 /// Symbol that may be part of the answer.

@@ -5,10 +5,11 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::{files, keys_of};
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::having::having;
 use crate::graph::lookup::Lookup;
+use crate::names::files::files;
+use crate::names::qualified::keys_of;
 use cograph_model::words;
 use cograph_store::SymbolRow;
 

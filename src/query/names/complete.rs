@@ -4,8 +4,10 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::graph::answer::Total;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::{QueryError, Total, names};
+use crate::names;
 use cograph_model::cancel::CancelToken;
 use cograph_store::{FileKey, KeyOrder, NameKey, Snapshot, SymbolHead, SymbolKey, SymbolRank};
 

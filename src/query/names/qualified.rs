@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use super::files;
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
+use crate::names::files::files;
 use cograph_store::{NameKey, SymbolHead, SymbolRow};
 
 /// Returns every symbol that `wanted` may name, case-sensitive.

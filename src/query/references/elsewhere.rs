@@ -8,6 +8,7 @@
 mod files;
 mod other_names;
 mod parts;
+mod place;
 mod reasons;
 
 use std::sync::atomic::AtomicBool;
@@ -17,9 +18,11 @@ use std::time::{Duration, Instant};
 use grep_searcher::{BinaryDetection, SearcherBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::graph::answer::{SiteInfo, SymbolInfo};
+use crate::graph::content::{Content, ReadFile};
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use crate::grep::{GrepParams, Matches, matcher, parallel, search_file};
-use crate::{Content, QueryError, ReadFile, SiteInfo, SymbolInfo};
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;
 use cograph_model::words::WordFilter;
@@ -28,45 +31,11 @@ use cograph_store::{FileKey, FileRow, NameKey, SiteTarget, Snapshot, SymbolKey};
 use files::Files;
 use other_names::{LongerNames, OtherNames};
 use parts::{Lines, Parts};
+pub use place::{Effort, MAX_FILES, MAX_FILES_BESIDE, MAX_OTHER_FILES, Place};
 pub use reasons::Reason;
 
 /// Timeout of the text search. Files that remain are counted and reported.
 pub const TIME: Duration = Duration::from_millis(500);
-
-/// Maximum number of files with the name that are searched line by line.
-pub const MAX_FILES: usize = 200;
-/// The same in addition to a list of uses.
-pub const MAX_FILES_BESIDE: usize = 64;
-/// Maximum number of files without an index of their words that are searched in addition to a list
-/// of uses.
-pub const MAX_OTHER_FILES: usize = 32;
-
-/// How many files are read.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Effort {
-    /// All: for an answer without uses, whose only content is this evidence.
-    All,
-    /// Few: in addition to a list of uses.
-    Few,
-}
-
-impl Effort {
-    /// Maximum number of files with the name that are searched line by line.
-    pub(crate) const fn files(self) -> usize {
-        match self {
-            Self::All => MAX_FILES,
-            Self::Few => MAX_FILES_BESIDE,
-        }
-    }
-
-    /// Maximum number of files without an index of their words that are searched.
-    pub(crate) const fn files_without_words(self) -> usize {
-        match self {
-            Self::All => usize::MAX,
-            Self::Few => MAX_OTHER_FILES,
-        }
-    }
-}
 
 /// Reference that is no call.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -86,34 +55,6 @@ pub struct Alias {
     pub line: u32,
     /// Target.
     pub symbol: SymbolInfo,
-}
-
-/// Where a line with the name stands.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Place {
-    /// In a reference of that name whose target is not known.
-    Unresolved,
-    /// In code without a reference or symbol of that name.
-    Code,
-    /// In a comment or string, or in a file whose references are not read: a template, data.
-    Text,
-    /// In a part of a file that was not understood.
-    Unread,
-}
-
-impl Place {
-    /// Every value, in the order of answers.
-    pub const ALL: [Place; 4] = [Place::Unresolved, Place::Code, Place::Text, Place::Unread];
-
-    /// Word for responses.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Unresolved => "unresolved",
-            Self::Code => "code",
-            Self::Text => "text",
-            Self::Unread => "not-understood",
-        }
-    }
 }
 
 /// Line with the name.
@@ -399,9 +340,4 @@ impl NameSearch<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// True for files whose references are read.
-fn is_read(lookup: &Lookup<'_>, file: &FileRow) -> bool {
-    grammar::tier_of(lookup.language(file.language)).is_some_and(|tier| tier != Tier::Structure)
 }

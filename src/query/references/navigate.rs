@@ -1,10 +1,14 @@
 //! Questions of an editor: what a position names, the edges of one symbol, the symbols of one file.
 //! The edges are those of `references` and `trace`.
 
-use super::{ReferencesParams, ReferencesResult, references_of};
-use crate::graph::calls::{CallGraph, End, Unresolved};
+use crate::graph::answer::{Certainty, SiteInfo, SymbolInfo, Tests};
+use crate::graph::calls::edge::End;
+use crate::graph::calls::{CallGraph, Unresolved};
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::{Certainty, QueryError, SiteInfo, SymbolInfo, Tests, names};
+use crate::names;
+use crate::references::answer::{ReferencesParams, ReferencesResult};
+use crate::references::listing::references_of;
 use cograph_model::cancel::CancelToken;
 use cograph_model::{Position, RelationKind, RepoPath, SiteKind, Span, Verdict};
 use cograph_store::{SiteRow, SiteTarget, Snapshot, SymbolKey};

@@ -3,10 +3,13 @@
 
 use rustc_hash::FxHashMap;
 
-use super::{Reference, ReferencesParams, is_test};
+use crate::graph::answer::Certainty;
+use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
-use crate::{Certainty, QueryError, names};
+use crate::names;
+use crate::references::answer::{Reference, ReferencesParams};
+use crate::references::listing::is_test;
 use cograph_model::cancel::CancelToken;
 use cograph_model::{SiteKind, Verdict};
 use cograph_store::{NameKey, SiteTarget, Snapshot};

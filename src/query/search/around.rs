@@ -10,8 +10,9 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::matching::{Pattern, WordSet};
-use super::{Filter, Found, Match};
-use crate::QueryError;
+use super::{Filter, Found};
+use crate::graph::error::QueryError;
+use crate::search::answer::Match;
 use cograph_store::{
     FileKey, NameEntry, NameKey, NameParts, NameRank, PathTable, SymbolHead, SymbolKey,
 };

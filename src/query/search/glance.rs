@@ -1,11 +1,12 @@
 //! `glance`: what is known of names that were searched for as text: definitions and numbers of
 //! uses, within a bounded number of rows. Unknown names are compared without case and separators.
 
+use crate::graph::answer::{Certainty, SymbolInfo, Tests};
 use crate::graph::calls::{CallGraph, Unresolved};
+use crate::graph::error::QueryError;
 use crate::graph::held;
 use crate::graph::lookup::Lookup;
 use crate::names::{self, text};
-use crate::{Certainty, QueryError, SymbolInfo, Tests};
 use cograph_model::cancel::CancelToken;
 use cograph_model::{SiteKind, SymbolKind, Verdict};
 use cograph_store::{FileKey, NameEntry, NameKey, NameParts, Snapshot, SymbolKey, SymbolRow};

@@ -3,9 +3,10 @@
 use regex::{Regex, RegexBuilder};
 use smallvec::SmallVec;
 
-use super::{Match, SearchMode};
+use crate::graph::error::QueryError;
 use crate::names::fuzzy::{self, DistanceMatcher};
-use crate::{QueryError, names::text};
+use crate::names::text;
+use crate::search::answer::{Match, SearchMode};
 use cograph_store::NameParts;
 
 /// Compiled search pattern.

@@ -7,8 +7,10 @@ use std::collections::BinaryHeap;
 
 use super::around::{self, MAX_RUNS_OF_WORD};
 use super::matching::Pattern;
-use super::{BLOCKS, BLOCKS_MISSPELT, COUNTED, Filter, Match, Matches, NameFound, SearchMode};
-use crate::{QueryError, names::text};
+use super::{BLOCKS, BLOCKS_MISSPELT, COUNTED, Filter, Matches, NameFound};
+use crate::graph::error::QueryError;
+use crate::names::text;
+use crate::search::answer::{Match, SearchMode};
 use cograph_store::{NameEntry, NameParts, NameRank, NameRuns, NameWalk};
 
 /// Difference in blocks up to which two words are considered equally rare.

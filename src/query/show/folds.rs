@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Excerpt, ShowParams};
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
+use crate::show::answer::{Excerpt, ShowParams};
 use cograph_model::SiteKind;
 use cograph_store::{FileRow, SiteTarget, SymbolRow};
 

@@ -4,10 +4,14 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{MAX_NOT_FOLLOWED, PathStep, TraceFinding, TraceParams, TraceResult, link_of, sites};
-use crate::graph::calls::{CallGraph, Edge, End, Through};
+use crate::graph::answer::{Certainty, SymbolInfo};
+use crate::graph::calls::CallGraph;
+use crate::graph::calls::edge::{Edge, End, Through};
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::{Certainty, QueryError, SymbolInfo, names};
+use crate::names;
+use crate::trace::answer::{MAX_NOT_FOLLOWED, PathStep, TraceFinding, TraceParams, TraceResult};
+use crate::trace::sites::{link_of, sites};
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::facts::flags;
 use cograph_store::{FileKey, SiteRow, SymbolKey};

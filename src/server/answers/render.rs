@@ -4,7 +4,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod elsewhere;
-mod groups;
+pub(crate) mod groups;
 mod header;
 pub(crate) mod several;
 pub(crate) mod sources;

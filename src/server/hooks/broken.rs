@@ -3,7 +3,7 @@
 use super::call::HookCall;
 use super::disk::Disk;
 use super::edit::{EditedFile, Sides};
-use super::opened;
+use crate::hooks::opened::opened;
 use cograph_config::Config;
 use cograph_history::{Before, edited, is_in_body};
 use cograph_model::ProblemKind;

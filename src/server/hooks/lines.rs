@@ -3,7 +3,7 @@
 use super::broken::Broken;
 use crate::answers::render::plural;
 use crate::base::escape::SafeLine;
-use crate::workspace::repositories::rough;
+use crate::workspace::repositories::open_repository::rough;
 use cograph_config::Limits;
 use cograph_index::{Verified, compare_some};
 use cograph_model::RepoPath;

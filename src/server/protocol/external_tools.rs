@@ -2,9 +2,10 @@
 //! unlisted own tool that carries name and arguments. Independent of where the tools come from.
 
 use crate::jsonrpc::admission::Class;
-use crate::protocol::Era;
+use crate::protocol::version::Era;
+use crate::tools::table::MoreTools;
+use crate::tools::tool::context::Handler;
 use crate::tools::tool::{Parameter, Shape, Tool};
-use crate::tools::{Handler, MoreTools};
 use cograph_query::QueryError;
 use serde_json::{Map, Value};
 use std::time::Duration;

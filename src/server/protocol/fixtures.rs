@@ -1,18 +1,14 @@
 //! Test hook (feature `faults`): replaces tools, resources and prompts behind the same event loop,
 //! so that a conformance suite can be run with its own fixtures.
 
-use crate::protocol::{Call, Era, Method, Purpose, progress_token, shaped_list};
-use crate::tools::arguments::Arguments;
+use crate::jsonrpc::admission::Class;
+use crate::protocol::request::{Call, Method, progress_token};
+use crate::protocol::shape::{Purpose, shaped_list};
+use crate::protocol::version::Era;
 use crate::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
-use crate::{Class, Limits};
-use crate::{
-    tools::{Marks, Outcome, Reply, Tools},
-    workspace::host::Host,
-};
+use crate::workspace::host::Host;
 use cograph_query::QueryError;
 use serde_json::{Map, Value, json};
-use std::io;
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// Served instead of the product's own lists.
@@ -42,16 +38,6 @@ pub struct FixtureError {
 }
 
 static SERVED: OnceLock<Arc<dyn Fixtures>> = OnceLock::new();
-
-/// Serves fixtures over stdio, otherwise like `run_stdio`.
-pub fn run_fixtures(fixtures: Arc<dyn Fixtures>, limits: Limits) -> io::Result<()> {
-    let served = Served(Arc::clone(&fixtures));
-    // A second call in one process would keep the first fixtures.
-    if SERVED.set(fixtures).is_err() {
-        return Err(io::Error::other("fixtures are served already"));
-    }
-    crate::run(limits, |_| Arc::new(served))
-}
 
 /// Carrier tool of all fixture calls; its one argument is the request.
 static TOOL: Tool = Tool {
@@ -93,38 +79,5 @@ pub(crate) fn method(era: Era, method: &str, params: &Map<String, Value>) -> Opt
             }))
         }
         _ => None,
-    }
-}
-
-struct Served(Arc<dyn Fixtures>);
-
-impl Tools for Served {
-    fn asks_client(&self) -> bool {
-        false
-    }
-
-    fn set_client(&self, _: Vec<PathBuf>) -> bool {
-        false
-    }
-
-    fn call(&self, _: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
-        let request: Value =
-            serde_json::from_str(arguments.text("request").unwrap_or_default()).unwrap_or_default();
-        let params = request["params"].as_object().cloned().unwrap_or_default();
-        match self.0.answer(request["method"].as_str().unwrap_or_default(), &params, host) {
-            Ok(result) => Reply {
-                text: result.to_string(),
-                outcome: Outcome::Found,
-                structured: None,
-                marks: Marks::default(),
-            },
-            Err(FixtureError { code, message, data }) => {
-                let mut error = json!({"code": code, "message": message});
-                if let Some(data) = data {
-                    error["data"] = data;
-                }
-                Reply::error(error.to_string())
-            }
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! Shape of responses by protocol version: envelope members of results, and the conversion of a
 //! call's outcome to a result or a JSON-RPC error.
 
-use super::{Era, PEER_KEY, SERVER_KEY, server_info};
 use crate::base::escape::SafeLine;
 use crate::jsonrpc::message::{
     INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RequestId, RpcError,
@@ -9,7 +8,8 @@ use crate::jsonrpc::message::{
 use crate::jsonrpc::requests::Answer;
 use crate::protocol::resources::MIME_TYPE;
 use crate::protocol::subscriptions;
-use crate::tools::{Outcome, Reply};
+use crate::protocol::version::{Era, PEER_KEY, SERVER_KEY, server_info};
+use crate::tools::tool::reply::{Outcome, Reply};
 use serde_json::{Value, json};
 
 /// Cache lifetime of constant lists at clients, in milliseconds.

@@ -13,19 +13,22 @@ pub(crate) mod tools;
 pub use registry::{Name, RegistryError};
 
 use super::runtime_proxy::{self, ClientRoots};
-use super::upstream::{
-    Caller, Expected, Listing, Owner, Target, Upstream, UpstreamError, UpstreamQuestion,
-};
+use super::upstream::{Listing, Target, Upstream};
 use crate::base::escape::SafeLine;
 use crate::peers::Programs;
-use crate::protocol::PEER_KEY;
-use crate::session::dispatch::Event;
+use crate::protocol::external_tools;
+use crate::protocol::version::PEER_KEY;
+use crate::proxy::federation::registry::view::{MAX_UPSTREAMS, Peer, Serving};
+use crate::proxy::federation::registry::wakeup::EventSink;
+use crate::proxy::upstream::question::{Caller, Expected, Owner, UpstreamError, UpstreamQuestion};
+use crate::session::dispatch::event::Event;
 use crate::tools::arguments::Arguments;
+use crate::tools::table::MoreTools;
+use crate::tools::tool::reply::Reply;
 use crate::tools::tool::{DEFAULT_BUDGET, Tool};
-use crate::{protocol::external_tools, tools::MoreTools};
 use crate::{
+    tools::Tools,
     tools::arguments::complete,
-    tools::{Outcome, Reply, Tools},
     workspace::{host::Host, metrics::ProgressReport},
 };
 use answers::Answered;
@@ -33,7 +36,7 @@ use cograph_config::process::Started;
 use cograph_faults as faults;
 use cograph_model::cancel::CancelToken;
 use parking_lot::Mutex;
-use registry::{EventSink, MAX_UPSTREAMS, Peer, Registry, Serving, View};
+use registry::Registry;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io;
@@ -448,25 +451,4 @@ fn collect(
         // A cancelled call ends too: its next check sees the token.
         host.resume();
     }
-}
-
-/// Description of the upstreams for `status`.
-fn described(view: &View) -> Vec<String> {
-    let one = |seen: &registry::SeenUpstream| {
-        let what = match &seen.serving {
-            Some(serving) if serving.is_own_kind => "connected".to_owned(),
-            Some(serving) => format!("connected, {} tools", serving.tools.len()),
-            None => "not connected".to_owned(),
-        };
-        let trouble = seen.trouble.as_ref().map_or(String::new(), |trouble| format!("; {trouble}"));
-        format!("  {}: {what}{trouble}", seen.name)
-    };
-    view.upstreams.iter().map(one).collect()
-}
-
-/// Merged outcome of several responses.
-fn outcome(outcomes: &[Outcome]) -> Outcome {
-    use Outcome::{Failed, Found, Missing, NotYet, Nothing, Refused};
-    let order = [Found, NotYet, Nothing, Missing, Refused];
-    order.into_iter().find(|wanted| outcomes.contains(wanted)).unwrap_or(Failed)
 }

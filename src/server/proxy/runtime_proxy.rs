@@ -2,15 +2,16 @@
 //! dispatcher answers requests that need no repository locally, whether a runtime is reachable or
 //! not.
 
-use super::upstream::{Caller, Expected, Owner, Target, Upstream, UpstreamError, UpstreamQuestion};
-use crate::base::escape;
-use crate::base::uri;
-use crate::protocol::PEER_KEY;
-use crate::session::dispatch::Event;
+use super::upstream::{Target, Upstream};
+use crate::base::{escape, uri};
+use crate::protocol::version::PEER_KEY;
+use crate::proxy::upstream::question::{Caller, Expected, Owner, UpstreamError, UpstreamQuestion};
+use crate::session::dispatch::event::Event;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::Tool;
+use crate::tools::tool::reply::{Marks, Outcome, Reply};
 use crate::{
-    tools::{Marks, Outcome, Reply, Tools},
+    tools::Tools,
     workspace::{host::Host, metrics::ProgressReport},
 };
 use cograph_faults as faults;

@@ -5,7 +5,7 @@
 
 pub(crate) mod body;
 pub(crate) mod bridge;
-mod guard;
+pub(crate) mod guard;
 pub(crate) mod unauthenticated;
 
 use super::sessions::Sessions;

@@ -1,14 +1,15 @@
 //! Session table of a runtime: start, limits and shutdown of sessions. Each session runs on a
 //! thread of its own and removes itself.
 
+use crate::base::limits::Limits;
 use crate::jsonrpc::admission::Permits;
 use crate::jsonrpc::message::{INTERNAL_ERROR, RpcError};
 use crate::jsonrpc::requests;
-use crate::session::dispatch::{Event, Process};
+use crate::session::dispatch::Process;
+use crate::session::dispatch::event::{Event, publish_events};
 use crate::session::shutdown::Parent;
 use crate::tools::Toolbox;
 use crate::workspace::repositories::{Patience, Reach, Repositories, Shared};
-use crate::{Limits, publish_events};
 use crate::{session::Session, transport::Stream};
 use cograph_faults as faults;
 use cograph_system::sockets::LocalStream;

@@ -3,7 +3,8 @@
 //! The file next to the socket has the bearer token for HTTP, if none was given; read access to it
 //! is as powerful as access to the socket.
 
-use super::{BearerToken, ServeError};
+use crate::runtime::error::ServeError;
+use crate::runtime::http::guard::BearerToken;
 use cograph_config::{FileRules, SECRET};
 use cograph_faults::{Fault, planted};
 use cograph_system::sockets::{self, LocalListener, LockFile};

@@ -61,3 +61,6 @@ pub(crate) fn ensure(socket: &Path, command: &WorkerCommand) -> Result<(), Strin
         _ => Err("the runtime that was started is gone".to_owned()),
     }
 }
+
+/// Exit code of a runtime that finds another one running.
+pub const ALREADY_SERVED: u8 = 4;

@@ -3,6 +3,7 @@
 //! (`calls`). It owns all session state, so nothing here needs a lock.
 
 mod calls;
+pub(crate) mod event;
 mod link;
 pub(crate) mod notices;
 
@@ -14,21 +15,20 @@ use crate::jsonrpc::message::{
     self, INTERNAL_ERROR, INVALID_REQUEST, Message, PARSE_ERROR, Request, RequestId, RpcError,
 };
 use crate::jsonrpc::requests::{Answer, BatchId, Requests, Ticket};
+use crate::protocol::request::Method;
 use crate::protocol::subscriptions::WantedChanges;
-use crate::protocol::{self, Era, Method, Session};
+use crate::protocol::version::Era;
+use crate::protocol::{self, Session};
+use crate::tools::Tools;
 use crate::transport::reader::Input;
 use crate::transport::writer::Output;
 use crate::workspace::roots::Roots;
-use crate::{
-    tools::{Reply, Tools},
-    workspace::metrics::ProgressReport,
-};
 use calls::Call;
 use cograph_faults::{Fault, planted};
+pub(crate) use event::Event;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::SyncSender;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{Receiver, Sender};
 use tokio::time::MissedTickBehavior;
@@ -36,32 +36,6 @@ use tokio::time::MissedTickBehavior;
 /// Rate limit of error responses to invalid lines. Further ones are ignored, so that two programs
 /// that reject each other's errors do not loop.
 const COMPLAINTS_PER_SECOND: u32 = 10;
-
-/// Event sent to the dispatcher by another thread.
-#[derive(Debug)]
-pub(crate) enum Event {
-    /// A signal requests the end of the process.
-    Terminate,
-    /// End the session as after end of input.
-    Drain,
-    /// A tool call has a result.
-    Finished(Ticket, Reply),
-    /// A tool call reports progress.
-    Progress(Ticket, ProgressReport),
-    /// A tool call begins to compare the files with the index.
-    Comparing(Ticket),
-    /// A tool call has compared the files.
-    Compared(Ticket),
-    /// A tool call waits and releases its permit.
-    Paused(Ticket),
-    /// A paused tool call requests a permit, which is sent through the channel.
-    Resume(Ticket, SyncSender<()>),
-    /// The session's repository has a new generation.
-    Published,
-    /// The list of tools has changed.
-    #[cfg(feature = "federation")]
-    ToolsChanged,
-}
 
 /// Why the dispatcher ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,20 +5,10 @@ pub(crate) mod complete;
 pub(crate) mod paths;
 
 use crate::base::escape::SafeLine;
+use crate::tools::tool::values::Argument;
+pub use crate::tools::tool::values::Arguments;
 use crate::tools::tool::{Parameter, Shape, Tool};
 use serde_json::{Map, Value};
-
-/// Validated arguments: all declared, of the right type and in range, all required ones present.
-#[derive(Clone, Debug, Default)]
-pub struct Arguments(Vec<(&'static str, Argument)>);
-
-#[derive(Clone, Debug)]
-enum Argument {
-    Text(String),
-    Texts(Vec<String>),
-    Integer(u64),
-    Flag(bool),
-}
 
 impl Arguments {
     /// Validates a JSON object.
@@ -84,48 +74,6 @@ impl Arguments {
         self
     }
 
-    /// The arguments as JSON, for another process to validate.
-    pub(crate) fn to_json(&self) -> Value {
-        let value = |argument: &Argument| match argument {
-            Argument::Text(text) => Value::from(text.as_str()),
-            Argument::Texts(texts) => Value::from(texts.as_slice()),
-            Argument::Integer(number) => Value::from(*number),
-            Argument::Flag(flag) => Value::from(*flag),
-        };
-        Value::Object(
-            self.0.iter().map(|(name, argument)| ((*name).to_owned(), value(argument))).collect(),
-        )
-    }
-
-    /// Value of a text parameter.
-    pub(crate) fn text(&self, name: &str) -> Option<&str> {
-        match self.get(name) {
-            Some(Argument::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
-    /// Values of a list parameter; empty if absent.
-    pub(crate) fn texts(&self, name: &str) -> &[String] {
-        match self.get(name) {
-            Some(Argument::Texts(texts)) => texts,
-            _ => &[],
-        }
-    }
-
-    /// Value of an integer parameter.
-    pub(crate) fn integer(&self, name: &str) -> Option<u64> {
-        match self.get(name) {
-            Some(Argument::Integer(number)) => Some(*number),
-            _ => None,
-        }
-    }
-
-    /// Value of a flag.
-    pub(crate) fn flag(&self, name: &str) -> bool {
-        matches!(self.get(name), Some(Argument::Flag(true)))
-    }
-
     /// All free-text arguments, without enumerated words and without the root.
     pub(super) fn free_texts(&self, tool: &'static Tool) -> impl Iterator<Item = &str> {
         let is_free = |parameter: &&Parameter| match parameter.shape {
@@ -139,10 +87,6 @@ impl Arguments {
                 .into_iter()
                 .chain(self.texts(parameter.name).iter().map(String::as_str))
         })
-    }
-
-    fn get(&self, name: &str) -> Option<&Argument> {
-        self.0.iter().find(|(known, _)| *known == name).map(|(_, argument)| argument)
     }
 }
 

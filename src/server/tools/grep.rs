@@ -3,11 +3,11 @@
 mod json;
 mod text;
 
-use super::{Handler, QueryContext};
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
-use crate::tools::tool::{HEAVY_DEADLINE, MAX_OFFSET, Parameter, Shape, Tool};
+use crate::tools::tool::context::{Handler, QueryContext};
+use crate::tools::tool::{HEAVY_DEADLINE, MAX_OFFSET, Parameter, Shape, Tool, common};
 use cograph_query::{self as query, GrepParams, QueryError};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -52,7 +52,7 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         word: arguments.flag("word"),
         path: arguments.text("path").map(str::to_owned),
         context: u32::try_from(arguments.integer("context").unwrap_or(0)).unwrap_or(u32::MAX),
-        offset: super::offset(arguments),
+        offset: common::offset(arguments),
         limit: context.entries(12),
         ..GrepParams::default()
     };

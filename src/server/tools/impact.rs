@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use rustc_hash::FxHashSet;
 
-use super::{Handler, QueryContext};
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
+use crate::tools::tool::context::{Handler, QueryContext};
 use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 use cograph_history::{Between, ChangeError, GitError};
 use cograph_model::RepoPath;

@@ -3,12 +3,12 @@
 mod json;
 mod text;
 
-use super::{Handler, QueryContext};
 use crate::answers::Answer;
 use crate::answers::render::batch;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
-use crate::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::tools::tool::context::{Handler, QueryContext};
+use crate::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool, common};
 use cograph_query::{self as query, OutlineParams, QueryError};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -44,8 +44,8 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
     };
     batch::each(TOOL.name, paths, |path| {
         let params = OutlineParams {
-            path: super::directory(path),
-            depth: super::depth(arguments, OutlineParams::default().depth),
+            path: common::directory(path),
+            depth: common::depth(arguments, OutlineParams::default().depth),
             ..OutlineParams::default()
         };
         Ok(Box::new(query::outline(context.snapshot, &params, context.cancel)?))

@@ -3,12 +3,12 @@
 mod json;
 mod text;
 
-use super::{Handler, QueryContext};
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
 use crate::tools::impact::history::KnownHistory;
-use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::tools::tool::context::{Handler, QueryContext};
+use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool, common};
 use cograph_model::RepoPath;
 use cograph_model::change::FileHistory;
 use cograph_query::{self as query, OverviewParams, OverviewResult, QueryError};
@@ -57,8 +57,8 @@ const RUN: Handler = |arguments, context| run(arguments, context);
 fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let defaults = OverviewParams::default();
     let params = OverviewParams {
-        path: super::directory(arguments.text("path").unwrap_or_default()),
-        depth: super::depth(arguments, defaults.depth),
+        path: common::directory(arguments.text("path").unwrap_or_default()),
+        depth: common::depth(arguments, defaults.depth),
         ..defaults
     };
     let result = query::overview(context.snapshot, &params, context.cancel)?;

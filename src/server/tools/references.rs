@@ -4,14 +4,15 @@ mod json;
 mod outside;
 mod text;
 
-use super::{Handler, QueryContext, certainty, kinds, tests};
 use crate::answers::Answer;
 use crate::answers::render::elsewhere::{Accounted, Unused};
 use crate::answers::render::sources::Sources;
 use crate::answers::render::{batch, several};
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
-use crate::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::tools::tool::common::{certainty, kinds, tests};
+use crate::tools::tool::context::{Handler, QueryContext};
+use crate::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool, common};
 use cograph_model::SiteKind;
 use cograph_query::{
     self as query, ElsewhereSearch, QueryError, ReferencesParams, SymbolInfo, Tests,
@@ -44,8 +45,8 @@ pub(crate) static TOOL: Tool = Tool {
         Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
             .with_paths()
             .also(&["file", "directory", "dir", "glob"]),
-        super::CERTAINTY,
-        super::TESTS,
+        common::CERTAINTY,
+        common::TESTS,
         Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
             .also(&["skip", "start", "cursor", "page"]),
     ],
@@ -70,11 +71,11 @@ fn one(
         path: arguments.text("path").map(str::to_owned),
         tests: tests(arguments),
         list: certainty(arguments),
-        offset: super::offset(arguments),
+        offset: common::offset(arguments),
         limit: context.entries(8),
     };
     let found =
-        query::references_all(context.snapshot, &params, super::MAX_MEANINGS, context.cancel);
+        query::references_all(context.snapshot, &params, common::MAX_MEANINGS, context.cancel);
     let found = match found {
         Err(QueryError::NoSuchSymbol { name, near }) => {
             return uses_outside(&params, context, QueryError::NoSuchSymbol { name, near });

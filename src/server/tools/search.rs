@@ -2,11 +2,12 @@
 
 mod text;
 
-use super::{Handler, QueryContext, kinds, tests};
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
-use crate::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool};
+use crate::tools::tool::common::{kinds, tests};
+use crate::tools::tool::context::{Handler, QueryContext};
+use crate::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool, common};
 use cograph_model::SymbolKind;
 use cograph_query::search::SearchMode;
 use cograph_query::{self as query, QueryError, SearchParams};
@@ -47,7 +48,7 @@ pub(crate) static TOOL: Tool = Tool {
         Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
             .with_paths()
             .also(&["file", "directory", "dir", "glob"]),
-        super::TESTS,
+        common::TESTS,
         Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
             .also(&["skip", "start", "cursor", "page"]),
     ],
@@ -66,7 +67,7 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         kinds: kinds(arguments, SymbolKind::from_word),
         path: arguments.text("path").map(str::to_owned),
         tests: tests(arguments),
-        offset: super::offset(arguments),
+        offset: common::offset(arguments),
         limit: context.entries(64),
         ..SearchParams::default()
     };

@@ -2,10 +2,10 @@
 
 pub(crate) mod text;
 
-use super::{Handler, QueryContext};
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
+use crate::tools::tool::context::{Handler, QueryContext};
 use crate::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
 use cograph_query::{self as query, QueryError, ShowParams};
 

@@ -4,10 +4,10 @@ mod json;
 mod kept;
 mod text;
 
-use super::{Handler, QueryContext};
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
+use crate::tools::tool::context::{Handler, QueryContext};
 use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
 use cograph_query::{self as query, QueryError, SqlParams};
 

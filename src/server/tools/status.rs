@@ -5,10 +5,10 @@ mod text;
 
 pub(crate) use text::process;
 
-use super::{Handler, QueryContext};
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
+use crate::tools::tool::context::{Handler, QueryContext};
 use crate::tools::tool::{CONTROL_DEADLINE, Tool};
 use cograph_query::{self as query, QueryError, StatusParams};
 

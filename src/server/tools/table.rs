@@ -3,10 +3,13 @@
 
 use super::tool::Tool;
 use crate::base::escape::SafeLine;
-use crate::tools::{self};
+use crate::tools::{
+    explore, grep, impact, outline, overview, references, search, show, sql, status, table, trace,
+};
 use cograph_grammar::{self as grammar, Tier};
-use serde_json::Value;
-use std::sync::LazyLock;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::{LazyLock, OnceLock};
 
 /// Server instructions for the model, without the languages: when to use which tool. Clients
 /// truncate at 2 KB.
@@ -41,17 +44,17 @@ pub fn instructions() -> &'static str {
 
 /// Tools, in listing order.
 pub static TOOLS: [&Tool; 11] = [
-    &tools::explore::TOOL,
-    &tools::search::TOOL,
-    &tools::show::TOOL,
-    &tools::outline::TOOL,
-    &tools::trace::TOOL,
-    &tools::references::TOOL,
-    &tools::impact::TOOL,
-    &tools::overview::TOOL,
-    &tools::grep::TOOL,
-    &tools::sql::TOOL,
-    &tools::status::TOOL,
+    &explore::TOOL,
+    &search::TOOL,
+    &show::TOOL,
+    &outline::TOOL,
+    &trace::TOOL,
+    &references::TOOL,
+    &impact::TOOL,
+    &overview::TOOL,
+    &grep::TOOL,
+    &sql::TOOL,
+    &status::TOOL,
 ];
 
 /// The tool of this name.
@@ -68,6 +71,40 @@ pub(crate) fn unknown_tool(name: &str) -> String {
 /// Result of `tools/list`.
 pub(crate) fn listing() -> Value {
     Value::Array(TOOLS.iter().map(|tool| tool.listing()).collect())
+}
+
+/// External tools of one generation.
+#[derive(Debug, Default)]
+pub(crate) struct MoreTools {
+    listing: Vec<Value>,
+    names: BTreeSet<String>,
+    pages: [OnceLock<String>; 2],
+}
+
+impl MoreTools {
+    /// External tools in listing order.
+    #[cfg(feature = "federation")]
+    pub(crate) fn new(listing: Vec<Value>) -> Self {
+        let names =
+            listing.iter().filter_map(|tool| tool["name"].as_str().map(str::to_owned)).collect();
+        Self { listing, names, pages: Default::default() }
+    }
+
+    /// True if an external tool has this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// The whole list, own tools first; `shaped` is called once for each of the two shapes.
+    pub(crate) fn page(&self, shape: usize, shaped: impl FnOnce(Value) -> String) -> &str {
+        self.pages[shape].get_or_init(|| {
+            let mut tools = table::listing();
+            if let Value::Array(tools) = &mut tools {
+                tools.extend(self.listing.iter().cloned());
+            }
+            shaped(json!({"tools": tools}))
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,12 @@
 //! Tools and parameters as plain data. Knows no concrete tool.
 
-use super::Handler;
+pub(crate) mod common;
+pub(crate) mod context;
+pub(crate) mod reply;
+pub(crate) mod values;
+
 use crate::jsonrpc::admission::Class;
+use crate::tools::tool::context::Handler;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 

@@ -4,20 +4,21 @@ mod json;
 mod text;
 
 use super::references::uses_outside;
-use super::{Handler, QueryContext, certainty, tests};
 use crate::answers::Answer;
 use crate::answers::render::elsewhere::{Accounted, Unused};
 use crate::answers::render::sources::{FEW, Sources};
 use crate::answers::render::{batch, several};
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
-use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::tools::tool::common::{certainty, tests};
+use crate::tools::tool::context::{Handler, QueryContext};
+use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool, common};
+use crate::tools::trace::text::traced::Traced;
 use cograph_query::trace::{Direction, TraceFinding};
 use cograph_query::{
     self as query, ElsewhereSearch, QueryError, ReferencesParams, Tests, TraceParams,
 };
 use cograph_store::SymbolKey;
-use text::Traced;
 
 pub(crate) static TOOL: Tool = Tool {
     name: "trace",
@@ -47,8 +48,8 @@ pub(crate) static TOOL: Tool = Tool {
             "Steps, default 1; 12 with `to` or tests: only",
         )
         .also(&["levels", "max_depth", "hops"]),
-        super::CERTAINTY,
-        super::TESTS,
+        common::CERTAINTY,
+        common::TESTS,
     ],
     output: None,
     handler: RUN,
@@ -83,7 +84,7 @@ fn one(
         } else {
             Direction::Callers
         },
-        depth: super::depth(arguments, if is_far { PATH_DEPTH } else { defaults.depth }),
+        depth: common::depth(arguments, if is_far { PATH_DEPTH } else { defaults.depth }),
         via: arguments.text("via").map(str::to_owned),
         to,
         follow: certainty(arguments).unwrap_or(defaults.follow),
@@ -91,7 +92,7 @@ fn one(
         limit: context.entries(24),
         ..defaults
     };
-    let found = query::trace_all(context.snapshot, &params, super::MAX_MEANINGS, context.cancel);
+    let found = query::trace_all(context.snapshot, &params, common::MAX_MEANINGS, context.cancel);
     let is_up = params.direction == Direction::Callers && params.to.is_none();
     let found = match found {
         Err(QueryError::NoSuchSymbol { name, near }) if is_up => {

@@ -4,19 +4,20 @@
 //! started them while a session is interested (`wanted`).
 
 mod activity;
+mod files;
 mod job_interest;
-mod open_repository;
+pub(crate) mod open_repository;
 mod progress;
 mod query_hints;
 mod root_selection;
-mod shared;
+pub(crate) mod shared;
 mod unavailable;
 mod watches;
 
 use crate::base::escape::SafeLine;
 use crate::base::limits::Limits;
 use crate::workspace::host::Host;
-use cograph_config::{self as config, Config, ConfigError, Repository};
+use cograph_config::{Config, ConfigError, Repository};
 use cograph_index::{self as index, ChangeSet, IndexError, Job, JobState, Outcome};
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
@@ -33,13 +34,11 @@ use std::time::{Duration, Instant};
 pub use unavailable::Unavailable;
 use unavailable::{store_failed, unavailable};
 
+pub(crate) use files::Files;
 pub(crate) use open_repository::OpenRepository;
 use open_repository::{Behind, Cause, Extent};
 pub(crate) use query_hints::QueryHints;
 pub(crate) use shared::Shared;
-
-/// Interval at which a waiting call checks its cancel token.
-const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Timeouts of waiting for an index run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,12 +97,6 @@ pub(crate) enum Readiness {
     Ready(Box<OpenRepository>),
     /// The first index is in progress.
     Working(BuildProgress),
-}
-
-/// Files of a repository, for reading source text.
-pub(crate) struct Files {
-    root: Root,
-    limits: config::Limits,
 }
 
 impl Patience {
@@ -465,14 +458,4 @@ fn name_of(job: &Job) -> String {
 fn directory_name(location: &Location) -> String {
     SafeLine::new(&location.root().file_name().unwrap_or_default().to_string_lossy(), 80)
         .to_string()
-}
-
-/// A duration rounded for people.
-pub(crate) fn rough(duration: Duration) -> String {
-    match duration.as_secs() {
-        seconds @ 0..120 => format!("{seconds} s"),
-        seconds @ 120..7200 => format!("{} min", seconds / 60),
-        seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
-        seconds => format!("{} days", seconds / 86_400),
-    }
 }

@@ -14,8 +14,7 @@ use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use self::flight::EntryId;
-use self::flight::Flight;
+use self::flight::{EntryId, Flight};
 use self::state::{Plan, PoolState};
 use super::connection::{Snapshot, Store};
 use crate::format::error::{StoreError, StoreErrorKind};
@@ -23,6 +22,7 @@ use crate::format::location::{Location, Version};
 use crate::format::rows::{Identity, Meta};
 use cograph_faults::{self as faults, Fault, planted};
 use cograph_model::cancel::CancelToken;
+pub use state::PoolCounts;
 
 /// Maximum number of retries if a store is superseded between its lease and the first read.
 const MAX_ATTEMPTS: usize = 5;
@@ -113,17 +113,6 @@ impl Clock for MonotonicClock {
     fn now(&self) -> Duration {
         if planted(Fault::WallClock) { faults::wall_clock() } else { self.0.elapsed() }
     }
-}
-
-/// State of a pool at one moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct PoolCounts {
-    /// Open stores: leased or not, current or superseded.
-    pub open: usize,
-    /// Current leases.
-    pub leases: usize,
-    /// Stores being opened.
-    pub opening: usize,
 }
 
 /// Pool of open stores.

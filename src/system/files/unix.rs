@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{FileKind, FileStat};
+use crate::files::kind::{FileKind, FileStat};
 
 /// A directory, independent of its name.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::io;
 use std::os::windows::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
-use super::{FileKind, FileStat};
+use crate::files::kind::{FileKind, FileStat};
 
 /// A directory, by its path.
 #[derive(Debug)]

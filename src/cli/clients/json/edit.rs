@@ -1,7 +1,7 @@
 //! JSON edits: insertions and deletions, formatted like their neighbours.
 
-use super::{Parsed, arguments_of, member};
-use crate::clients::{Literal, Member, ServerEntry};
+use crate::clients::entry::{Literal, Member, ServerEntry};
+use crate::clients::json::parsed::{Parsed, arguments_of, member};
 use crate::output::json::quoted;
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
@@ -9,7 +9,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 
 /// Value to insert.
 #[derive(Clone)]
-pub(in crate::clients) enum New {
+pub(crate) enum New {
     Text(String),
     Texts(Vec<String>),
     True,
@@ -19,7 +19,7 @@ pub(in crate::clients) enum New {
 }
 
 /// Edit: byte range to delete, and its replacement.
-pub(in crate::clients) type Splice = (std::ops::Range<usize>, String);
+pub(crate) type Splice = (std::ops::Range<usize>, String);
 
 impl Parsed<'_> {
     /// Tokens between two offsets.
@@ -38,18 +38,13 @@ impl Parsed<'_> {
     }
 
     /// Inserts a member at the end of an object, formatted like its siblings.
-    pub(in crate::clients) fn insert(
-        &self,
-        object: &Object<'_>,
-        name: &str,
-        value: &New,
-    ) -> Vec<Splice> {
+    pub(crate) fn insert(&self, object: &Object<'_>, name: &str, value: &New) -> Vec<Splice> {
         let items: Vec<Range> = object.properties.iter().map(|member| member.range).collect();
         self.insert_item(object.range, &items, Some(name), value)
     }
 
     /// Inserts an element at the end of an array, formatted like its siblings.
-    pub(in crate::clients) fn append(&self, array: &Array<'_>, value: &New) -> Vec<Splice> {
+    pub(crate) fn append(&self, array: &Array<'_>, value: &New) -> Vec<Splice> {
         let items: Vec<Range> = array.elements.iter().map(Ranged::range).collect();
         self.insert_item(array.range, &items, None, value)
     }
@@ -132,17 +127,13 @@ impl Parsed<'_> {
     }
 
     /// Deletes a member and one comma.
-    pub(in crate::clients) fn remove(
-        &self,
-        object: &Object<'_>,
-        gone: &ObjectProp<'_>,
-    ) -> Vec<Splice> {
+    pub(crate) fn remove(&self, object: &Object<'_>, gone: &ObjectProp<'_>) -> Vec<Splice> {
         let items: Vec<Range> = object.properties.iter().map(|member| member.range).collect();
         self.remove_item(object.range, &items, gone.range)
     }
 
     /// Deletes an element and one comma.
-    pub(in crate::clients) fn remove_element(&self, array: &Array<'_>, at: usize) -> Vec<Splice> {
+    pub(crate) fn remove_element(&self, array: &Array<'_>, at: usize) -> Vec<Splice> {
         let items: Vec<Range> = array.elements.iter().map(Ranged::range).collect();
         self.remove_item(array.range, &items, items[at])
     }
@@ -222,12 +213,7 @@ impl From<Literal> for New {
 
 impl New {
     /// Renders a value on several lines with this indentation, or on one line.
-    pub(in crate::clients) fn render(
-        &self,
-        outer: &str,
-        unit: &str,
-        newline: Option<&str>,
-    ) -> String {
+    pub(crate) fn render(&self, outer: &str, unit: &str, newline: Option<&str>) -> String {
         match self {
             Self::Text(text) => quoted(text),
             Self::True => "true".to_owned(),
@@ -268,11 +254,11 @@ impl New {
     }
 }
 
-pub(in crate::clients) fn span(range: Range) -> std::ops::Range<usize> {
+pub(crate) fn span(range: Range) -> std::ops::Range<usize> {
     range.start..range.end
 }
 
-pub(in crate::clients) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
+pub(crate) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
     // Applied from the end, so that offsets stay valid and edits at one offset keep their order.
     splices.reverse();
     splices.sort_by_key(|(range, _)| std::cmp::Reverse(range.start));

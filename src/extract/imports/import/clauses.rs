@@ -3,11 +3,8 @@
 use crate::facts::builder::Builder;
 use crate::imports::record;
 use crate::imports::record::ImportEntry;
-use crate::walk::Input;
-use crate::walk::Walk;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::texts;
+use crate::walk::input::Input;
+use crate::walk::{Walk, children, names, texts};
 use cograph_grammar::ImportForm;
 use cograph_model::facts::{ImportId, ImportKind, NameId};
 use tree_sitter::Node;

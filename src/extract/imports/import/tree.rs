@@ -2,11 +2,8 @@
 
 use crate::imports::record;
 use crate::imports::record::ImportEntry;
-use crate::walk::Input;
-use crate::walk::Walk;
-use crate::walk::children;
-use crate::walk::names;
-use crate::walk::texts;
+use crate::walk::input::Input;
+use crate::walk::{Walk, children, names, texts};
 use cograph_grammar::{ImportForm, PathWord, Selector};
 use cograph_model::facts::{ImportKind, NameId};
 use tree_sitter::Node;

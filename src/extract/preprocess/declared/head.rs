@@ -1,8 +1,8 @@
 //! Head of a declaration: its leading words, classified.
 
 use crate::preprocess::attributes::{Finder, Holds};
+use crate::preprocess::edits::{Edit, Use};
 use crate::preprocess::tokens::Kind;
-use crate::preprocess::{Edit, Use};
 use cograph_grammar::WordLists;
 use cograph_model::SiteKind;
 use smallvec::SmallVec;

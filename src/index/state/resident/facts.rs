@@ -1,10 +1,9 @@
 //! Facts of unchanged files: from memory, from the archive, or extracted again.
 
 use super::{Resident, ids};
-use crate::Run;
-use crate::build::ingest;
-use crate::build::plan;
+use crate::build::context::RunContext;
 use crate::build::workers::Workers;
+use crate::build::{ingest, plan};
 use cograph_faults::{Fault, planted};
 use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileId, FileRecord};
@@ -21,7 +20,7 @@ impl Resident {
         &mut self,
         files: &[FileId],
         shared: &FxHashMap<RepoPath, Shared>,
-        run: &Run,
+        run: &RunContext,
         workers: &Workers,
     ) -> Vec<(usize, Arc<FileFacts>, Shared)> {
         let places: Vec<usize> = files.iter().map(|file| file.0 as usize).collect();
@@ -52,7 +51,7 @@ impl Resident {
         root: &Path,
         touched: Vec<WalkedFile>,
         gone: &[RepoPath],
-        run: &Run,
+        run: &RunContext,
         workers: &Workers,
     ) -> Read {
         let mut touched = touched;

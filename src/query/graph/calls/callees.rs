@@ -1,8 +1,10 @@
 //! Callees of a symbol: the targets of calls in its bodies, and functions that these name.
 
 use super::gathered::EdgeCollector;
-use super::{CallGraph, End, Neighbours, Through, Upwards, certainty};
-use crate::{Certainty, QueryError};
+use super::{CallGraph, Upwards};
+use crate::graph::answer::Certainty;
+use crate::graph::calls::edge::{End, Neighbours, Through, certainty};
+use crate::graph::error::QueryError;
 use cograph_model::facts::flags;
 use cograph_model::{SiteKind, SymbolKind, Verdict};
 use cograph_store::{SiteRow, SiteTarget, SymbolKey};

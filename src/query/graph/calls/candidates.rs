@@ -3,7 +3,7 @@
 use super::gathered::EdgeCollector;
 use super::within::Group;
 use super::{CallGraph, enclosing};
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use cograph_store::SymbolKey;
 use rustc_hash::FxHashSet;
 

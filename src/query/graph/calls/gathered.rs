@@ -1,8 +1,8 @@
 //! Collector of the neighbours of a symbol: one edge for each, with its sites and counts by
 //! certainty.
 
-use super::{Edge, End, Neighbours, Through};
-use crate::{Certainty, Counts};
+use crate::graph::answer::{Certainty, Counts};
+use crate::graph::calls::edge::{Edge, End, Neighbours, Through};
 use cograph_store::{KeyOrder, SiteKey, SiteRow, SiteTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -2,9 +2,10 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::certainty;
+use crate::graph::answer::Certainty;
+use crate::graph::calls::edge::certainty;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::{Certainty, QueryError};
 use cograph_model::Step;
 use cograph_store::{SiteRow, SiteTarget, SymbolKey};
 

@@ -1,10 +1,10 @@
 //! Files that may have a name in their text, by the index of terms: a few of a large repository.
 
-use super::{Effort, is_read};
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::having::{Having, having};
 use crate::graph::lookup::Lookup;
 use crate::grep::is_text;
+use crate::references::elsewhere::place::{Effort, is_read};
 use cograph_model::words::{self, Term};
 use cograph_store::FileRow;
 

@@ -2,7 +2,7 @@
 //! closing tags of elements, whose opening tags have the references.
 
 use super::parts::Lines;
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_grammar as grammar;
 use cograph_store::{FileRow, NameKey};

@@ -1,8 +1,8 @@
 //! Parts of a file: what is code, what is text, what was not understood.
 
-use super::{Place, is_read};
-use crate::QueryError;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
+use crate::references::elsewhere::place::{Place, is_read};
 use cograph_model::{SkipReason, words};
 use cograph_store::FileRow;
 use std::cell::OnceCell;

@@ -1,8 +1,9 @@
 //! Why a symbol without callers may be called all the same: annotations, bases outside of the
 //! repository, the run time of its language.
 
+use crate::graph::answer::SymbolInfo;
+use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::{QueryError, SymbolInfo};
 use cograph_grammar as grammar;
 use cograph_model::facts::flags;
 use cograph_model::{RelationKind, SiteKind, Verdict};

@@ -1,10 +1,10 @@
 //! Rendering of what a list of uses leaves out, and of a result without uses: other evidence of
 //! use, such as uses as a value and occurrences of the name in text.
 
-use super::{Groups, Place, around, grouped, like_it, merged, name, path, place, plural};
+use super::{around, like_it, name, path, place, plural};
 use crate::answers::budget::Page;
-use crate::answers::reply;
-use crate::answers::{Answer, UnusedSymbol};
+use crate::answers::render::groups::{Groups, Place, grouped, merged};
+use crate::answers::{Answer, UnusedSymbol, reply};
 use crate::base::escape::SafeLine;
 use cograph_model::RepoPath;
 use cograph_query::references::elsewhere::{self, Reason};

@@ -2,8 +2,9 @@
 //! entry per meaning without, within one budget.
 
 use super::elsewhere::{json_of, left_out};
-use super::{Groups, RAISE, name, path, plural};
+use super::{RAISE, name, path, plural};
 use crate::answers::budget::Page;
+use crate::answers::render::groups::Groups;
 use crate::answers::{Answer, UnusedSymbol};
 use crate::base::escape::SafeLine;
 use cograph_query::{Elsewhere, Meanings, QueryError, SymbolInfo};

@@ -1,7 +1,8 @@
 //! Source lines of a few sites: each next to its site, or all behind a list.
 
-use super::{CONTENT, Groups, Place, SOURCE_LINE, merged, path};
+use super::{CONTENT, SOURCE_LINE, path};
 use crate::answers::budget::Page;
+use crate::answers::render::groups::{Groups, Place, merged};
 use crate::base::escape::source_line;
 use cograph_model::RepoPath;
 use cograph_query::{self as query, QueryError, ReadFile, SiteInfo};

@@ -1,7 +1,9 @@
 //! Rows of answers about the graph: references, traces, and further evidence of use.
 
-use super::{Row, Site, around, list, more, named, number, own_name, place, text};
 use crate::answers::render::TOP;
+use crate::answers::rows::row::{
+    Row, Site, around, list, more, named, number, own_name, place, text,
+};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 

@@ -1,11 +1,11 @@
 //! Merges the responses of several upstreams into one. A line that names an origin begins with `==
 //! `; lines of responses that begin so are escaped.
 
-use super::registry::{Name, Serving, View};
-use super::{described, outcome};
 use crate::base::escape;
+use crate::proxy::federation::registry;
+use crate::proxy::federation::registry::view::{Name, Serving, View};
 use crate::proxy::runtime_proxy;
-use crate::tools::{Marks, Outcome, Reply};
+use crate::tools::tool::reply::{Marks, Outcome, Reply};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -176,6 +176,27 @@ pub(super) fn foreign(result: &Value) -> Reply {
     let truncated = reply.marks.truncated || items > texts || reply.text.len() > LONGEST;
     let marks = Marks { sanitized: reply.marks.sanitized + sanitized, truncated, ..reply.marks };
     Reply { text, outcome, structured: None, marks }
+}
+
+/// Description of the upstreams for `status`.
+pub(crate) fn described(view: &View) -> Vec<String> {
+    let one = |seen: &registry::SeenUpstream| {
+        let what = match &seen.serving {
+            Some(serving) if serving.is_own_kind => "connected".to_owned(),
+            Some(serving) => format!("connected, {} tools", serving.tools.len()),
+            None => "not connected".to_owned(),
+        };
+        let trouble = seen.trouble.as_ref().map_or(String::new(), |trouble| format!("; {trouble}"));
+        format!("  {}: {what}{trouble}", seen.name)
+    };
+    view.upstreams.iter().map(one).collect()
+}
+
+/// Merged outcome of several responses.
+pub(crate) fn outcome(outcomes: &[Outcome]) -> Outcome {
+    use Outcome::{Failed, Found, Missing, NotYet, Nothing, Refused};
+    let order = [Found, NotYet, Nothing, Missing, Refused];
+    order.into_iter().find(|wanted| outcomes.contains(wanted)).unwrap_or(Failed)
 }
 
 #[cfg(test)]

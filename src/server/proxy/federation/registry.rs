@@ -8,127 +8,27 @@
 
 mod table;
 
-use super::tools::{self, BETWEEN, ForeignTool};
+use super::tools;
 use crate::base::escape::SafeLine;
-use crate::proxy::upstream::{Caller, Listing, Target, UpstreamError, UpstreamQuestion};
+use crate::proxy::upstream::Target;
 use cograph_model::cancel::CancelToken;
 use parking_lot::{Condvar, Mutex, MutexGuard};
-use serde_json::Value;
-use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use table::{Registration, Table};
+pub(crate) use view::MAX_UPSTREAMS;
+pub use view::{Name, RegistryError};
+pub(super) use view::{Peer, SeenUpstream, Serving, View};
+pub(super) use wakeup::EventSink;
 
-/// Maximum number of upstreams.
-pub(crate) const MAX_UPSTREAMS: usize = 16;
-/// Maximum number of tools of all upstreams together.
-pub(crate) const MAX_TOOLS: usize = 256;
-/// Maximum length of an upstream's name.
-const NAME: usize = 24;
 /// Initial reconnect delay; doubles with every failure up to the maximum.
 const MIN_BACKOFF: Duration = Duration::from_millis(500);
 const MAX_BACKOFF: Duration = Duration::from_secs(60);
 /// Minimum interval between two listings of one upstream: rate limit for `tools/list_changed`.
 const MIN_LIST_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Name of an upstream: letters, digits, `-` and single `_`; starts with a letter and ends with a
-/// letter or digit.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Name(String);
-
-/// Why an upstream was not admitted.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum RegistryError {
-    /// The name is syntactically invalid.
-    #[error(
-        "{given:?} cannot name an upstream: at most {NAME} letters, digits, `-` and single `_`, \
-         starting with a letter, ending with a letter or digit"
-    )]
-    Name {
-        /// The given name, truncated.
-        given: String,
-    },
-    /// The name is already registered.
-    #[error("two upstreams are named {0}")]
-    Known(Name),
-    /// The maximum number of upstreams is reached.
-    #[error("there are {MAX_UPSTREAMS} upstreams already")]
-    Full,
-    /// The upstream was removed or replaced while it connected.
-    #[error("{0} was removed or replaced while it connected")]
-    Gone(Name),
-    /// Its tools would exceed the maximum number of tools.
-    #[error("{name} has {tools} tools: the total would exceed {MAX_TOOLS}")]
-    TooManyTools {
-        /// Name of the upstream.
-        name: Name,
-        /// Number of its tools.
-        tools: usize,
-    },
-    /// A tool name is already in use.
-    #[error("{0} has a tool whose name another upstream's tool has")]
-    Collision(Name),
-    /// Connecting or listing the tools failed.
-    #[error("{0}")]
-    Upstream(String),
-    /// Thread creation failed.
-    #[error("no thread for the upstream {0}")]
-    NoThread(Name),
-}
-
-/// Connection to one upstream, independent of the transport.
-pub(super) trait Peer: Send + Sync {
-    /// Connects if necessary, and lists the tools.
-    fn list(&self, cancel: &CancelToken) -> Result<Listing, UpstreamError>;
-    /// Sends a request and waits for its response.
-    fn call(
-        &self,
-        question: &UpstreamQuestion,
-        caller: &dyn Caller,
-    ) -> Result<Value, UpstreamError>;
-    /// Server name from the handshake.
-    fn title(&self) -> Option<String>;
-    /// Sends a notification, if connected.
-    fn send_notification(&self, method: &str);
-    /// Closes the connection; requests in flight fail. Idempotent.
-    fn close(&self);
-}
-
 /// Creates an unconnected peer. Its events are sent to the given subscription.
 pub(super) type Connector = dyn Fn(&Target, EventSink) -> Arc<dyn Peer> + Send + Sync;
-
-/// An admitted upstream.
-pub(super) struct Serving {
-    /// Connection.
-    pub(super) peer: Arc<dyn Peer>,
-    /// Its tools.
-    pub(super) tools: Vec<ForeignTool>,
-    /// True if the upstream runs cograph.
-    pub(super) is_own_kind: bool,
-}
-
-/// Upstream as seen by callers and `status`.
-#[derive(Clone)]
-pub(super) struct SeenUpstream {
-    /// Name.
-    pub(super) name: Name,
-    /// Admitted connection and tools; none while disconnected.
-    pub(super) serving: Option<Arc<Serving>>,
-    /// Last error, or what is missing from the tools.
-    pub(super) trouble: Option<String>,
-}
-
-/// Immutable view of all admitted upstreams.
-#[derive(Clone, Default)]
-pub(super) struct View {
-    /// Changes with every change of the admitted tools.
-    pub(super) generation: u64,
-    /// Every upstream, by name.
-    pub(super) upstreams: Vec<SeenUpstream>,
-    /// Upstream of each tool and the tool's index there.
-    pub(super) tools: BTreeMap<String, (Arc<Serving>, usize)>,
-}
 
 /// Registry of upstreams. See the module.
 pub(super) struct Registry(Arc<Inner>);
@@ -141,102 +41,6 @@ struct Inner {
     /// Called after the list of tools has changed.
     on_change: Box<dyn Fn() + Send + Sync>,
     stop: CancelToken,
-}
-
-/// Wakes the connection thread of an upstream.
-#[derive(Default)]
-struct Wakeup {
-    pending: Mutex<PendingEvents>,
-    changed: Condvar,
-}
-
-/// Pending events, by connection number: events of earlier connections are ignored.
-#[derive(Clone, Debug, Default)]
-struct PendingEvents {
-    tools_changed: Option<u64>,
-    lost: Option<u64>,
-    stop: bool,
-}
-
-/// Event sink of one connection, for its connection thread.
-#[derive(Clone)]
-pub(super) struct EventSink {
-    wakeup: Arc<Wakeup>,
-    number: u64,
-}
-
-impl EventSink {
-    /// The upstream sent `tools/list_changed`.
-    pub(super) fn tools_changed(&self) {
-        self.wakeup
-            .notify(|pending| pending.tools_changed = pending.tools_changed.max(Some(self.number)));
-    }
-
-    /// The connection was lost.
-    pub(super) fn lost(&self) {
-        self.wakeup.notify(|pending| pending.lost = pending.lost.max(Some(self.number)));
-    }
-}
-
-impl Name {
-    /// Parses a name.
-    pub(crate) fn new(given: &str) -> Result<Self, RegistryError> {
-        let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
-        let begins = given.bytes().next().is_some_and(|first| first.is_ascii_alphabetic());
-        let ends = given.bytes().last().is_some_and(|last| last.is_ascii_alphanumeric());
-        if begins
-            && ends
-            && given.len() <= NAME
-            && given.bytes().all(fits)
-            && !given.contains(BETWEEN)
-        {
-            return Ok(Self(given.to_owned()));
-        }
-        Err(RegistryError::Name { given: SafeLine::new(given, 80).to_string() })
-    }
-
-    /// The name as text.
-    pub(crate) fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for Name {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl Wakeup {
-    fn notify(&self, change: impl FnOnce(&mut PendingEvents)) {
-        change(&mut self.pending.lock());
-        self.changed.notify_all();
-    }
-
-    /// Waits for an event of the current connection or the deadline. Consumes the event, except for
-    /// the order to stop.
-    fn wait(
-        &self,
-        until: Option<Instant>,
-        of_interest: impl Fn(&PendingEvents) -> bool,
-    ) -> PendingEvents {
-        let mut pending = self.pending.lock();
-        while !pending.stop && !of_interest(&pending) {
-            match until.map(|until| until.saturating_duration_since(Instant::now())) {
-                None => self.changed.wait(&mut pending),
-                Some(left) if left.is_zero() => break,
-                Some(left) => drop(self.changed.wait_for(&mut pending, left)),
-            }
-        }
-        if of_interest(&pending) {
-            let stop = pending.stop;
-            return std::mem::replace(
-                &mut *pending,
-                PendingEvents { stop, ..PendingEvents::default() },
-            );
-        }
-        pending.clone()
-    }
 }
 
 impl Registry {
@@ -484,3 +288,5 @@ fn pause(failures: u32) -> Duration {
 
 #[cfg(test)]
 mod tests;
+pub(crate) mod view;
+pub(crate) mod wakeup;

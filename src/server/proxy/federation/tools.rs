@@ -20,7 +20,7 @@ const NAMED: usize = 5;
 
 /// Tool of an upstream.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct ForeignTool {
+pub(crate) struct ForeignTool {
     /// Name in the local list.
     pub(super) merged: String,
     /// Name at the upstream.

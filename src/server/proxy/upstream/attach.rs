@@ -5,10 +5,11 @@
 use super::connection::{Connection, NoResult, quoted};
 use super::listing::{self, BOUNDS, Listing, NoList};
 use super::wire::NoWire;
-use super::{
-    CLOSE_TIMEOUT, Caller, Expected, HANDSHAKE, Owner, PATIENCE, Target, UpstreamError,
-    UpstreamQuestion, handshake, result,
+use super::{handshake, result};
+use crate::proxy::upstream::question::{
+    CLOSE_TIMEOUT, Caller, Expected, HANDSHAKE, Owner, PATIENCE, UpstreamError, UpstreamQuestion,
 };
+use crate::proxy::upstream::target::Target;
 use cograph_faults::{Fault, planted};
 use cograph_model::cancel::CancelToken;
 use parking_lot::{Condvar, Mutex, MutexGuard};

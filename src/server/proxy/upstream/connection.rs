@@ -4,13 +4,13 @@
 mod broken;
 
 use super::wire::Wire;
-use super::{Caller, Owner, UpstreamQuestion};
 use crate::base::escape::SafeLine;
 use crate::jsonrpc::framing::Piece;
 use crate::jsonrpc::message::{self, METHOD_NOT_FOUND, Message, Request, RequestId, RpcError};
 use crate::jsonrpc::requests;
-use crate::protocol::{CAPABILITIES_KEY, PEER_KEY, STATELESS, VERSION_KEY};
-use crate::tools::Outcome;
+use crate::protocol::version::{CAPABILITIES_KEY, PEER_KEY, STATELESS, VERSION_KEY};
+use crate::proxy::upstream::question::{Caller, Owner, UpstreamQuestion};
+use crate::tools::tool::reply::Outcome;
 use crate::transport::reader::Input;
 use crate::transport::writer::Output;
 use crate::transport::{reader, writer};

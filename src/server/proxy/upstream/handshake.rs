@@ -2,8 +2,8 @@
 //! stateless discovery if the peer rejects it.
 
 use super::connection::{Connection, NoResult, quoted};
-use super::{Expected, UpstreamQuestion, VERSION};
-use crate::protocol::{PEER_KEY, SERVER_KEY, STATELESS};
+use crate::protocol::version::{PEER_KEY, SERVER_KEY, STATELESS};
+use crate::proxy::upstream::question::{Expected, UpstreamQuestion, VERSION};
 use cograph_faults as faults;
 use serde_json::{Value, json};
 use std::time::Instant;

@@ -31,7 +31,7 @@ use tokio::sync::oneshot;
 /// Capacity of the input queue, in lines.
 pub(crate) const WAITING: usize = 4;
 /// Protocol version and the header that carries it.
-const VERSION: (&str, &str) = ("mcp-protocol-version", super::VERSION);
+const VERSION: (&str, &str) = ("mcp-protocol-version", super::question::VERSION);
 const SESSION: &str = "mcp-session-id";
 
 /// HTTP session with a peer.
@@ -80,7 +80,7 @@ pub(super) fn connect(
         let _ = closing.send(());
         end();
         // Ends the session at the peer, if it is reachable.
-        let _ = ended.recv_timeout(super::CLOSE_TIMEOUT);
+        let _ = ended.recv_timeout(super::question::CLOSE_TIMEOUT);
     });
     Ok(Wire { stream, end, process })
 }
@@ -312,7 +312,9 @@ impl Peer {
             .filter(|request| request.headers().contains_key(SESSION))
         {
             // The result is irrelevant: the peer expires idle sessions.
-            let _ = tokio::time::timeout(super::CLOSE_TIMEOUT, self.client.request(request)).await;
+            let _ =
+                tokio::time::timeout(super::question::CLOSE_TIMEOUT, self.client.request(request))
+                    .await;
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Paginated list of a peer, with limits: a list that exceeds them is cut, and the cut is reported.
 
 use super::connection::NoResult;
-use super::{UpstreamQuestion, result};
+use super::result;
+use crate::proxy::upstream::question::UpstreamQuestion;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::time::{Duration, Instant};

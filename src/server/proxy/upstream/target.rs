@@ -1,20 +1,20 @@
 //! Address of a peer, and the transports to it.
 
+use super::http;
 use super::wire::{NoWire, Wire, wire_of};
-use super::{Expected, Owner, http};
+use crate::proxy::upstream::question::{Expected, Owner};
 use crate::runtime::BearerToken;
 use crate::transport::{Stream, local};
 use cograph_config::process::{EndPatience, Started};
 use cograph_faults as faults;
 use cograph_system::owner;
 use hyper::Uri;
-use std::fmt;
-use std::io;
 use std::net::{IpAddr, Shutdown};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
+use std::{fmt, io};
 
 /// Address of a peer.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -5,10 +5,9 @@ use hyper::header::{
     AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, ORIGIN,
 };
 use hyper::{StatusCode, Uri};
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::{fmt, io};
 use subtle::ConstantTimeEq;
 
 /// Bearer token. Never printed.
@@ -44,7 +43,7 @@ impl BearerToken {
     }
 
     /// Generates a token; also returns its text for the token file.
-    pub(in crate::runtime) fn random() -> io::Result<(Self, String)> {
+    pub(crate) fn random() -> io::Result<(Self, String)> {
         let text = random_name()?;
         Ok((Self(text.clone()), text))
     }
@@ -62,14 +61,14 @@ impl fmt::Debug for BearerToken {
 }
 
 /// Access rules of one address.
-pub(in crate::runtime) struct Guard {
+pub(crate) struct Guard {
     is_local: bool,
     token: BearerToken,
 }
 
 impl Guard {
     /// Rules for this address and token.
-    pub(in crate::runtime) fn new(address: SocketAddr, token: BearerToken) -> Self {
+    pub(crate) fn new(address: SocketAddr, token: BearerToken) -> Self {
         Self { is_local: address.ip().is_loopback(), token }
     }
 

@@ -5,14 +5,12 @@ use super::link::{Link, Times, spawn};
 use super::{Dispatcher, Work};
 use crate::jsonrpc::admission::{Class, Verdict};
 use crate::jsonrpc::requests::{self, Ticket};
-use crate::protocol::{self, Era, Purpose};
+use crate::protocol::version::Era;
+use crate::protocol::{self, Purpose};
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::Tool;
-use crate::workspace::metrics::{CallState, ServerState, memory};
-use crate::{
-    tools::{Outcome, Reply},
-    workspace::metrics::ProgressReport,
-};
+use crate::tools::tool::reply::{Outcome, Reply};
+use crate::workspace::metrics::{CallState, ProgressReport, ServerState, memory};
 use cograph_faults::{self as faults, Fault, planted};
 use cograph_model::cancel::CancelToken;
 use serde_json::{Value, json};

@@ -7,6 +7,7 @@ use crate::jsonrpc::admission::LaneState;
 use crate::jsonrpc::message::RequestId;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::Tool;
+use crate::tools::tool::reply::Reply;
 use crate::transport::writer;
 use crate::{
     tools::{Marks, Outcome},

@@ -1,11 +1,12 @@
 //! Thread of a tool call, and what it reports to the dispatcher: progress, pauses, comparisons of
 //! the files, its result.
 
-use super::Event;
 use crate::jsonrpc::requests::Ticket;
+use crate::session::dispatch::event::Event;
+use crate::tools::Tools;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::Tool;
-use crate::tools::{Reply, Tools};
+use crate::tools::tool::reply::Reply;
 use crate::workspace::host::Host;
 use crate::workspace::metrics::{ProgressReport, ServerState};
 use cograph_faults::{Fault, planted};

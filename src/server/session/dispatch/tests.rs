@@ -3,7 +3,9 @@
 use super::*;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::Tool;
+use crate::tools::tool::reply::Reply;
 use crate::transport::writer;
+use crate::workspace::metrics::ProgressReport;
 use crate::{
     tools::{Marks, Outcome},
     workspace::host::Host,

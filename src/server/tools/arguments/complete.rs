@@ -5,9 +5,9 @@ mod text;
 
 use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
-use crate::tools::arguments::Arguments;
+use crate::tools::tool::context::{Handler, QueryContext};
+use crate::tools::tool::values::Arguments;
 use crate::tools::tool::{CONTROL_DEADLINE, Parameter, Shape, Tool};
-use crate::tools::{Handler, QueryContext};
 use cograph_query::complete::Wanted;
 use cograph_query::{self as query, CompleteParams, QueryError};
 

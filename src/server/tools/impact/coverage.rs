@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::tools::QueryContext;
+use crate::tools::tool::context::QueryContext;
 use cograph_coverage::{self as coverage, Covered, Present, Records};
 use cograph_model::RepoPath;
 use cograph_model::change::Change;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::base::escape::SafeLine;
-use crate::tools::QueryContext;
+use crate::tools::tool::context::QueryContext;
 use cograph_history::{self as history, Between, History};
 use cograph_model::RepoPath;
 use cograph_model::change::{FileHistory, Together};

@@ -1,6 +1,7 @@
 //! Forms of an answer for reviews and continuous integration, made from its JSON, so that they are
 //! the same whichever process answered.
 
+mod items;
 mod markdown;
 mod sarif;
 
@@ -46,13 +47,4 @@ pub fn report(json: &str, form: ReportForm) -> Option<String> {
         ReportForm::Markdown => markdown::markdown(&answer),
         ReportForm::Sarif => sarif::sarif(&answer).to_string(),
     })
-}
-
-/// Items of a list of an answer.
-fn items<'v>(answer: &'v Value, name: &str) -> &'v [Value] {
-    answer[name].as_array().map_or(&[], Vec::as_slice)
-}
-
-fn text<'v>(value: &'v Value, name: &str) -> &'v str {
-    value[name].as_str().unwrap_or_default()
 }

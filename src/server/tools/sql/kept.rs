@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
-use crate::tools::QueryContext;
 use crate::tools::impact::coverage::KnownCoverage;
 use crate::tools::impact::history::{KnownHistory, date};
+use crate::tools::tool::context::QueryContext;
 use cograph_query::QueryError;
 use cograph_query::impact::{all_test_cases, test_cases};
 use cograph_query::sql::{KeptRows, SqlValue};

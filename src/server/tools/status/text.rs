@@ -1,13 +1,12 @@
 //! Rendering of `status`.
 
 use super::json;
-use crate::answers::Answer;
 use crate::answers::budget::Page;
 use crate::answers::render::{RAISE, lines, path, plural};
-use crate::answers::reply;
+use crate::answers::{Answer, reply};
 use crate::base::escape::SafeLine;
 use crate::workspace::metrics::{Activity, ServerState};
-use crate::workspace::repositories::rough;
+use crate::workspace::repositories::open_repository::rough;
 use cograph_grammar::Tier;
 use cograph_query::StatusResult;
 use cograph_query::status::{LanguageStatus, SkippedFiles};

@@ -1,16 +1,15 @@
 //! Open repository: snapshot, files and freshness. One wording of the freshness for the first line
 //! of text responses, for JSON and for resources.
 
-use super::{Files, rough};
 use crate::base::escape::SafeLine;
+use crate::workspace::repositories::files::Files;
 use cograph_index::{ChangeSet, repositories_in};
 use cograph_model::RepoPath;
 use cograph_query::{Content, Original, ReadFile};
 use cograph_store::{Location, Snapshot};
-use std::fmt;
-use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
+use std::{fmt, io};
 
 /// Maximum number of stale files to list; the rest is counted.
 const NAMED_FILES: usize = 5;
@@ -222,5 +221,15 @@ impl ReadFile for Files {
             .map_err(|reason| io::Error::other(reason.word()))?;
         let original = shown.original.map(|(hash, size)| Original { hash, size });
         Ok(Content { text: shown.bytes, original, lossy: shown.lossy })
+    }
+}
+
+/// A duration rounded for people.
+pub(crate) fn rough(duration: Duration) -> String {
+    match duration.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds / 60),
+        seconds @ 7200..172_800 => format!("{} h", seconds / 3600),
+        seconds => format!("{} days", seconds / 86_400),
     }
 }

@@ -1,10 +1,9 @@
 //! Progress of an index run: waiting for it, progress reports to the host, and the text for a
 //! caller that does not wait.
 
-use super::CANCEL_POLL_INTERVAL;
 use crate::workspace::{host::Host, metrics::ProgressReport};
 use cograph_index::{Failure, IndexError, Job, JobState, Phase, Progress};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// A first index in progress.
 #[derive(Debug)]
@@ -94,6 +93,9 @@ pub(super) fn report(progress: Progress) -> ProgressReport {
     };
     ProgressReport { thousandths, message }
 }
+
+/// Interval at which a waiting call checks its cancel token.
+pub(crate) const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 #[cfg(test)]
 mod tests {

@@ -1,7 +1,7 @@
 //! Relevance of changed files to a query, estimated from its arguments: relevant files are updated
 //! first. Affects the order only, never what is updated.
 
-use super::Files;
+use crate::workspace::repositories::files::Files;
 use cograph_index::ChangeSet;
 use cograph_model::RepoPath;
 use cograph_query::ReadFile;

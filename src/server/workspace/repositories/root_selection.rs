@@ -1,7 +1,8 @@
 //! Root selection: the repository of a call, in particular of one without `root`, and changes of
 //! the default repository. Inspects directories, opens no store.
 
-use super::{Unavailable, unavailable};
+use super::unavailable;
+use crate::workspace::repositories::unavailable::Unavailable;
 use cograph_config::{Config, Repository};
 use cograph_faults::{Fault, planted};
 use cograph_index as index;

@@ -3,8 +3,9 @@
 
 use super::job_interest::JobInterest;
 use super::root_selection::RootSelection;
+use super::unavailable;
 use super::watches::Watches;
-use super::{Unavailable, unavailable};
+use crate::workspace::repositories::unavailable::Unavailable;
 use cograph_config::{Config, ConfigError};
 use cograph_index::{Job, Jobs, Outcome, Verified};
 use cograph_store::{

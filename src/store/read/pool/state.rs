@@ -7,7 +7,6 @@ use std::time::Duration;
 use lru::LruCache;
 use rustc_hash::FxHashMap;
 
-use super::PoolCounts;
 use super::flight::{EntryId, Flight, OpenResult};
 use crate::format::error::{StoreError, StoreErrorKind};
 use crate::format::location::{Location, Version};
@@ -310,4 +309,15 @@ impl OpenEntry {
         self.leases += 1;
         Plan::Take(self.id, Arc::clone(&self.store))
     }
+}
+
+/// State of a pool at one moment.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PoolCounts {
+    /// Open stores: leased or not, current or superseded.
+    pub open: usize,
+    /// Current leases.
+    pub leases: usize,
+    /// Stores being opened.
+    pub opening: usize,
 }

@@ -1,11 +1,11 @@
 //! Reference sites of a snapshot: by file, by name, by enclosing symbol and by target.
 
-use super::Snapshot;
 use crate::format::error::StoreError;
 use crate::format::rows::{
     FileKey, FileRow, NameKey, SiteKey, SiteRow, SiteTarget, SymbolKey, SymbolRow,
 };
 use crate::format::statements;
+use crate::read::connection::Snapshot;
 use crate::read::row_decoder::{name_place, site_row};
 use crate::read::site_cache::MAX_SITES;
 use cograph_model::{Position, Verdict};

@@ -1,6 +1,9 @@
 //! Table of upstreams: one entry per name, the admitted tools, and the published view.
 
-use super::{MAX_TOOLS, Name, Peer, RegistryError, SeenUpstream, Serving, View, Wakeup};
+use crate::proxy::federation::registry::view::{
+    MAX_TOOLS, Name, Peer, RegistryError, SeenUpstream, Serving, View,
+};
+use crate::proxy::federation::registry::wakeup::Wakeup;
 use crate::proxy::federation::tools::ForeignTool;
 use crate::proxy::upstream::Target;
 use std::collections::BTreeMap;

@@ -1,7 +1,15 @@
 //! Registry with misbehaving upstreams.
 
 use super::*;
+use crate::proxy::federation::registry::view::MAX_TOOLS;
+use crate::proxy::federation::tools::ForeignTool;
+use crate::proxy::upstream::listing::Listing;
+use crate::proxy::upstream::question::Caller;
+use crate::proxy::upstream::question::UpstreamError;
+use crate::proxy::upstream::question::UpstreamQuestion;
+use serde_json::Value;
 use serde_json::json;
+use std::collections::BTreeMap;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};

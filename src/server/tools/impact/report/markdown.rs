@@ -1,8 +1,8 @@
 //! Markdown of an answer, for a comment in a review. Text of the repository stands in code spans,
 //! where it is no markup, no mention and no link.
 
-use super::{items, text};
 use crate::answers::render::plural;
+use crate::tools::impact::report::items::{items, text};
 use serde_json::Value;
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! SARIF 2.1.0: one run, a rule for each kind of break, a result for each break, and a notification
 //! for what is not known.
 
-use super::{items, text};
+use crate::tools::impact::report::items::{items, text};
 use cograph_query::impact::BreakKind;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! Rendering of a path of calls, and of why there is none.
 
 use super::marks::is_variant;
-use super::site_lines;
 use crate::answers::render::{name, path, plural};
+use crate::tools::trace::text::entry::site_lines;
 use cograph_query::Certainty;
 use cograph_query::trace::{PathStep, TraceFinding, TraceLink};
 

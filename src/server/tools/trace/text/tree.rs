@@ -1,10 +1,10 @@
 //! Rendering of a trace of several levels.
 
-use super::entry_text;
 use super::marks::heading_mark;
 use crate::answers::budget::Page;
 use crate::answers::render::{Entry, Groups, TOP, grouped, name, path};
 use crate::base::escape::SafeLine;
+use crate::tools::trace::text::entry::entry_text;
 use cograph_query::trace::{TraceEnd, TraceNode, TraceTree};
 use std::collections::HashMap;
 

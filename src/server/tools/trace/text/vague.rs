@@ -1,52 +1,54 @@
 //! Rendering of uncertain edges of a trace: possible edges, and sites that are not followed.
 
-use super::{Traced, VAGUE_PART, named};
 use crate::answers::budget::Page;
 use crate::answers::render::{Groups, Place, around, counts, merged, path, plural};
 use crate::base::escape::SafeLine;
+use crate::tools::trace::text::entry::named;
 use cograph_model::facts::UNNAMED;
 use cograph_model::{Step, Verdict};
 use cograph_query::trace::TraceTree;
 use cograph_query::{Counts, SiteInfo, SymbolInfo};
 
-impl Traced {
-    /// Sites at the root that are too uncertain to be followed: listed last, separately.
-    pub(super) fn vague(&self, tree: &TraceTree, callers: bool, page: &mut Page) {
-        // If other callers were followed, mentions of the same name are only counted in the first
-        // line. Calls in the body itself are all named.
-        let may_lead_on = |site: &SiteInfo| {
-            matches!(site.verdict, Verdict::Ambiguous | Verdict::Possible)
-                || site.step == Step::FunctionValue
-        };
-        let lists_all = tree.nodes.is_empty() || !callers;
-        let listed = |site: &SiteInfo| lists_all || may_lead_on(site);
-        let sites: Vec<_> = tree.not_followed.iter().filter(|(site, _)| listed(site)).collect();
-        if sites.is_empty() {
-            return;
-        }
-        let place = |(site, symbol): &&(SiteInfo, Option<SymbolInfo>)| {
-            unmarked(site, if callers { around(symbol.as_ref()) } else { called(site) })
-        };
-        let mut reasons: Vec<&str> = sites.iter().map(|(site, _)| site.step.word()).collect();
-        reasons.sort_unstable();
-        reasons.dedup();
-        let title = format!("not followed, target not certain ({}):", reasons.join(", "));
-        let most = if tree.nodes.is_empty() { page.room() } else { page.room() / VAGUE_PART };
-        let mut groups = Groups::inline(most.saturating_sub(title.len() + 1));
-        let (_, shown) = groups.fill(&merged(sites.iter().map(place)));
-        if shown > 0 {
-            page.add(&title);
-            groups.write(page);
-        }
-        let possible = tree.root_counts.possible;
-        let total = if lists_all { possible + tree.root_counts.textual } else { possible };
-        page.left_out(
-            shown,
-            total.max(sites.len() as u64),
-            "vague sites",
-            "`references` with `certainty`: textual lists them",
-        );
+/// Divisor: share of the space for sites that were not followed, if others were. All are counted in
+/// any case.
+const VAGUE_PART: usize = 20;
+
+/// Sites at the root that are too uncertain to be followed: listed last, separately.
+pub(super) fn vague(tree: &TraceTree, callers: bool, page: &mut Page) {
+    // If other callers were followed, mentions of the same name are only counted in the first
+    // line. Calls in the body itself are all named.
+    let may_lead_on = |site: &SiteInfo| {
+        matches!(site.verdict, Verdict::Ambiguous | Verdict::Possible)
+            || site.step == Step::FunctionValue
+    };
+    let lists_all = tree.nodes.is_empty() || !callers;
+    let listed = |site: &SiteInfo| lists_all || may_lead_on(site);
+    let sites: Vec<_> = tree.not_followed.iter().filter(|(site, _)| listed(site)).collect();
+    if sites.is_empty() {
+        return;
     }
+    let place = |(site, symbol): &&(SiteInfo, Option<SymbolInfo>)| {
+        unmarked(site, if callers { around(symbol.as_ref()) } else { called(site) })
+    };
+    let mut reasons: Vec<&str> = sites.iter().map(|(site, _)| site.step.word()).collect();
+    reasons.sort_unstable();
+    reasons.dedup();
+    let title = format!("not followed, target not certain ({}):", reasons.join(", "));
+    let most = if tree.nodes.is_empty() { page.room() } else { page.room() / VAGUE_PART };
+    let mut groups = Groups::inline(most.saturating_sub(title.len() + 1));
+    let (_, shown) = groups.fill(&merged(sites.iter().map(place)));
+    if shown > 0 {
+        page.add(&title);
+        groups.write(page);
+    }
+    let possible = tree.root_counts.possible;
+    let total = if lists_all { possible + tree.root_counts.textual } else { possible };
+    page.left_out(
+        shown,
+        total.max(sites.len() as u64),
+        "vague sites",
+        "`references` with `certainty`: textual lists them",
+    );
 }
 
 /// What a site calls: a name, or an expression that has none.

@@ -1,8 +1,9 @@
 //! Explanation of every node of a file: kind, roles, symbols and references. For authors of
 //! manifests.
 
-use crate::budget::Budget;
-use crate::{Limits, extract, repair};
+use crate::budget::{Budget, Limits};
+use crate::entry::facts::extract;
+use crate::repair;
 use cograph_grammar::{self as grammar, Roles};
 use cograph_model::facts::FileFacts;
 use cograph_model::{LanguageId, Position};

@@ -1,8 +1,9 @@
 //! Coverage of call sites: compares the call nodes of a tree with the references extracted from
 //! them.
 
-use crate::budget::Budget;
-use crate::{Limits, extract, repair};
+use crate::budget::{Budget, Limits};
+use crate::entry::facts::extract;
+use crate::repair;
 use cograph_grammar::{self as grammar, CallMeaning, Language, Rule};
 use cograph_model::facts::{FileFacts, Site};
 use cograph_model::{LanguageId, Problem, SiteKind};
@@ -214,7 +215,7 @@ fn is_call(language: &'static Language, node: Node<'_>, source: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse;
+    use crate::parser::parse;
 
     #[test]
     fn a_call_without_a_reference_is_lost() {

@@ -10,17 +10,20 @@ use std::thread::Builder;
 
 use rustc_hash::FxHashMap;
 
-use super::confinement;
-use super::message::{Message, Order, Work};
-use super::watchdog::{self, Reports};
+use crate::apply::{Run, apply, if_readable, newest, prepare};
+use crate::fingerprint::fingerprint;
+use crate::outcome::{IndexError, Outcome};
 #[cfg(feature = "faults")]
 use crate::progress::Phase;
 use crate::progress::Progress;
 use crate::quarantine::{Caution, LeftOut};
-use crate::{
-    ChangeSet, IndexError, Outcome, Residents, Run, Verified, apply, compare_some, fingerprint,
-    if_readable, newest, prepare,
-};
+use crate::state::change::{ChangeSet, Verified, compare_some};
+use crate::state::residents::Residents;
+use crate::worker::confinement;
+#[cfg(feature = "faults")]
+use crate::worker::faults;
+use crate::worker::message::{Message, Order, Work};
+use crate::worker::watchdog::{self, Reports};
 use cograph_config::Limits;
 use cograph_model::cancel::CancelToken;
 use cograph_model::{RepoPath, SkipReason};
@@ -123,7 +126,7 @@ impl WorkerState {
             reports.reach(Some(progress));
             #[cfg(feature = "faults")]
             if progress.phase == Phase::Tables {
-                super::faults::at_tables(location.root());
+                faults::at_tables(location.root());
             }
         };
         let residents = work.is_change().then_some(&self.residents);
@@ -134,9 +137,9 @@ impl WorkerState {
             ..Run::quiet(*limits, &cancel)
         };
         #[cfg(feature = "faults")]
-        let run = Run { extract: super::faults::extract, ..run };
+        let run = Run { extract: faults::extract, ..run };
         #[cfg(feature = "faults")]
-        super::faults::at_start(location.root());
+        faults::at_start(location.root());
         let changes = match (work, known) {
             (Work::Changes(paths), Some(snapshot)) => {
                 let paths = paths.iter().cloned().collect();

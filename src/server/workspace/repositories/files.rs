@@ -1,0 +1,10 @@
+//! Files of an open repository, for reading source text.
+
+use cograph_config as config;
+use cograph_source::Root;
+
+/// Files of a repository, for reading source text.
+pub(crate) struct Files {
+    pub(crate) root: Root,
+    pub(crate) limits: config::Limits,
+}
