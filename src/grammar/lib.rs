@@ -39,7 +39,7 @@ pub use manifest::words::{
 };
 pub use manifest::{
     Builtins, ConstructorNames, Documentation, ExportRule, GeneratedMember, Manifest, MarkMeaning,
-    Markup, MemberLookup, ModuleSystem, Names, Repairs, Resolution, SelfRule, TestMarkers,
+    Markup, MemberLookup, ModuleSystem, Modules, Names, Repairs, Resolution, SelfRule, TestMarkers,
     TestRunner, VisibilityRule,
 };
 pub use pattern::{Gathers, Pattern};

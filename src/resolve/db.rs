@@ -7,14 +7,17 @@ pub(super) mod expression_types;
 pub(super) mod in_progress;
 pub(super) mod memo;
 pub(super) mod ty;
+pub(super) mod wanted;
 pub(super) mod wildcards;
 
+use crate::db::wanted::Wanted;
 use crate::units::bounds::{Budget, MAX_DEPTH};
 use crate::units::footprint::FileSet;
+use crate::units::interner::Name;
 use crate::units::space::Space;
+use crate::units::symbols::Symbols;
 use crate::workspace::postings::Definitions;
 use crate::workspace::program::Program;
-use crate::{Name, Symbols, Wanted};
 use cograph_grammar::Tier;
 use cograph_model::facts::{FileFacts, NameId, ScopeId};
 use cograph_model::graph::{FileId, SymbolRef};

@@ -94,8 +94,9 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         "resolve",
         &[
             &["units"],
-            &["workspace"],
+            &["files"],
             &["imports"],
+            &["workspace"],
             &["db"],
             &["names"],
             &["members"],
@@ -154,16 +155,10 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
 pub(super) const UPWARDS: &[(&str, &str, &str)] = &[
     // The sites of a file are kept in their packed form until somebody looks at them.
     ("model", "facts", "packed"),
-    // Tables own what module systems make of them.
-    ("resolve", "workspace", "imports"),
 ];
 
 /// Files that import from each other in a circle.
-pub(super) const CIRCLES: &[&[&str]] = &[&[
-    "src/resolve/imports.rs",
-    "src/resolve/workspace/program.rs",
-    "src/resolve/workspace/tables.rs",
-]];
+pub(super) const CIRCLES: &[&[&str]] = &[];
 
 /// Inside of a crate imports go downwards too.
 pub(super) fn second_level(

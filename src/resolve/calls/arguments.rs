@@ -1,10 +1,10 @@
 //! Placement of arguments: which parameter each one is for. Named, spread and trailing arguments
 //! need not stand at the position of their parameter.
 
-use crate::Name;
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Ty};
 use crate::members::{hierarchy, overrides};
+use crate::units::interner::Name;
 use cograph_model::facts::{Expr, ExprId, Run, SPREAD_ARGUMENT};
 use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;

@@ -9,7 +9,8 @@ use crate::db::ty::{Entity, Ty, instance_of, unify};
 use crate::members::{aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow};
 use crate::types::{builtin_types, callee, generics};
 use crate::units::contexts::Context;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::FlowKind;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{

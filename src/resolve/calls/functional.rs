@@ -1,9 +1,9 @@
 //! Functional types: those whose values may be closures. A closure has the signature of the type
 //! itself, of the member behind a call, or of the one abstract member.
 
-use crate::Name;
 use crate::db::Db;
 use crate::members::{hierarchy, lookup};
+use crate::units::interner::Name;
 use cograph_grammar::ImplicitUse;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, CALL_SIGNATURE, ExprId, ScopeId, flags};

@@ -1,11 +1,11 @@
 //! Overload resolution by types: the applicable overloads, and the most specific of them.
 
-use crate::Symbols;
 use crate::calls::arguments::Label;
 use crate::calls::passing::{Passing, is_closed, is_unlisted, passing};
 use crate::calls::{arguments, closure_arity};
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Entity, Ty};
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{Binding, Run, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 

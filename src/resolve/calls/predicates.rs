@@ -3,7 +3,8 @@
 use crate::calls::overload;
 use crate::db::Db;
 use crate::db::ty::{Member, Ty};
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::ImplicitUse;
 use cograph_model::facts::{Expr, Site};
 use cograph_model::graph::{FileId, SymbolRef};

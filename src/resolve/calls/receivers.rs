@@ -4,7 +4,8 @@
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
 use crate::members::{hierarchy, lookup};
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{
     Binding, BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeId, Site, Symbol, flags,
 };

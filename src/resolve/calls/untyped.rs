@@ -1,10 +1,10 @@
 //! Arguments whose type is left out: it is that of the parameter which they are for.
 
-use crate::Symbols;
 use crate::calls::{call, extensions};
 use crate::db::Db;
 use crate::db::ty::Ty;
 use crate::types::{callee, generics};
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{ExprId, Run, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 

@@ -1,11 +1,11 @@
 //! Aliases: the type that a type expression names, and the type behind an alias.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::db::in_progress::{Computation, Operation};
 use crate::db::ty::{Member, Ty};
 use crate::members::prototypes;
 use crate::names::definition;
+use crate::units::symbols::Symbols;
 use cograph_grammar::ModifierMeaning;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{Expr, LocalSymbol, Run, Symbol, flags};

@@ -4,7 +4,8 @@
 use crate::db::Db;
 use crate::members::{hierarchy, lookup};
 use crate::names::linkage;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_model::graph::SymbolRef;
 
 /// Maximum number of types whose members are looked up.

@@ -6,8 +6,9 @@ use crate::members::aliases;
 use crate::members::mro::{breadth_first, depth_first, merge};
 use crate::names::linkage;
 use crate::units::bounds::MAX_BASES;
-use crate::{Name, Symbols};
-use cograph_grammar::{CallMeaning, MemberLookup, ModuleSystem};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
+use cograph_grammar::{CallMeaning, MemberLookup};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, Expr, ExprId, PREPENDED, flags};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -377,8 +378,8 @@ fn is_conditional(db: &Db, symbol: SymbolRef) -> bool {
 /// package may have both.
 pub(crate) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> SymbolRef {
     let arity = |symbol: SymbolRef| db.program.symbol(symbol).type_params.len as usize;
-    let system = db.program.known(symbol.file).language.manifest.modules.system;
-    if arity(symbol) == count || system != ModuleSystem::DeclaredPackages {
+    let rules = &db.program.known(symbol.file).language.manifest.modules;
+    if arity(symbol) == count || !rules.has_types_by_arity() {
         return symbol;
     }
     let fits =

@@ -1,9 +1,9 @@
 //! Fields that an assignment to a member of the receiver makes, where a base declares them: one
 //! object has one field of a name.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::members::{hierarchy, lookup};
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{Site, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{SiteKind, SymbolKind, Visibility};

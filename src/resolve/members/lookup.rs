@@ -8,7 +8,8 @@ use crate::names::visited::Visited;
 use crate::names::{linkage, module_members, namespaces, paths, variants};
 use crate::units::bounds::qualified;
 use crate::units::import_target::Module;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::{Language, MemberLookup, TypeFlow};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, ImportId, flags};
@@ -484,7 +485,7 @@ fn is_module(db: &Db, symbol: SymbolRef) -> bool {
 }
 
 /// Returns the symbols of a member of a value.
-pub(crate) fn member_symbols(db: &Db, of: &Ty, name: crate::Name) -> Symbols {
+pub(crate) fn member_symbols(db: &Db, of: &Ty, name: Name) -> Symbols {
     match member(db, of, name) {
         Member::Symbols(symbols) => symbols,
         Member::Entity(crate::db::ty::Entity::Symbols(symbols)) => symbols,

@@ -1,10 +1,10 @@
 //! Library types and namespaces that the repository opens again: classes with further members,
 //! interfaces that files extend in the global scope, and namespaces that it adds to.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::members::type_flow;
 use crate::units::space::Space;
+use crate::units::symbols::Symbols;
 use cograph_model::SymbolKind;
 use cograph_model::facts::flags;
 use cograph_model::graph::SymbolRef;

@@ -1,9 +1,9 @@
 //! Overriding: members that replace an inherited one, and overloads that stand next to it.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Ty};
 use crate::members::type_flow::last_segment;
+use crate::units::symbols::Symbols;
 use cograph_model::facts::flags;
 use cograph_model::graph::SymbolRef;
 

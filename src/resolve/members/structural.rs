@@ -1,10 +1,10 @@
 //! Structural interfaces: types that implement an interface by having its methods.
 
-use crate::Name;
 use crate::db::Db;
 use crate::db::each_file::each_file;
 use crate::db::ty::Ty;
 use crate::members::hierarchy;
+use crate::units::interner::Name;
 use crate::workspace::program::Program;
 use cograph_model::facts::{BindingKind, LocalSymbol};
 use cograph_model::graph::{FileId, SymbolRef};

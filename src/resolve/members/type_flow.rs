@@ -1,8 +1,8 @@
 //! Type flow tables: members, elements and results of builtin and library types, from the manifest.
 
-use crate::Name;
 use crate::db::Db;
 use crate::db::ty::Ty;
+use crate::units::interner::Name;
 use cograph_grammar::TypeFlow;
 use cograph_model::SymbolKind;
 use cograph_model::graph::FileId;

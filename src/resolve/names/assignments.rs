@@ -1,8 +1,8 @@
 //! Reaching definitions: the assignments of a variable whose values may reach a position.
 
-use crate::Name;
 use crate::db::Db;
 use crate::db::ty::Ty;
+use crate::units::interner::Name;
 use cograph_model::facts::{Binding, BindingId, BindingKind, ExprId, ScopeId, TYPE_GUARD};
 use cograph_model::graph::FileId;
 use smallvec::SmallVec;

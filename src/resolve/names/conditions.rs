@@ -3,8 +3,9 @@
 
 use crate::db::Db;
 use crate::names::placement;
-use crate::{Name, Symbols};
-use cograph_grammar::{EndingOf, ModuleSystem};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
+use cograph_grammar::EndingOf;
 use cograph_model::facts::Condition;
 use cograph_model::graph::{FileId, SymbolRef};
 
@@ -44,9 +45,8 @@ pub(crate) fn compiled_with(db: &Db, file: FileId, at: u32, symbols: Symbols) ->
 /// Returns the symbols of one name whose conditions may hold in the build; all if there are none,
 /// or if the position is not compiled itself.
 fn compiled(db: &Db, file: FileId, at: u32, symbols: Symbols) -> Symbols {
-    let is_known = |system| system == ModuleSystem::Includes;
     if symbols.len() < 2
-        || !is_known(db.program.known(file).language.manifest.modules.system)
+        || !db.program.known(file).language.manifest.modules.pastes_files()
         || is_off(db, file, at)
     {
         return symbols;
@@ -69,7 +69,7 @@ fn is_off(db: &Db, file: FileId, at: u32) -> bool {
 /// Returns the symbols of one name in files that may be in one program with a file; all if
 /// there are none.
 pub(crate) fn in_one_program(db: &Db, file: FileId, symbols: Symbols) -> Symbols {
-    if db.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
+    if !db.program.known(file).language.manifest.modules.pastes_files() {
         return symbols;
     }
     let from = db.program.path(file).as_str();

@@ -2,9 +2,10 @@
 
 use crate::db::Db;
 use crate::names::conditions;
+use crate::units::interner::Name;
 use crate::units::space::Space;
+use crate::units::symbols::Symbols;
 use crate::workspace::postings::Definitions;
-use crate::{Name, Symbols};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{Expr, ExprId, Symbol, flags};
 use cograph_model::graph::{FileId, SymbolRef};

@@ -3,7 +3,9 @@
 
 use crate::db::Db;
 use crate::db::ty::Entity;
-use crate::{Name, Symbols, Wanted};
+use crate::db::wanted::Wanted;
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::ImplicitUse;
 use cograph_model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
 use cograph_model::graph::{FileId, SymbolRef};

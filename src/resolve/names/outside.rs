@@ -3,11 +3,12 @@
 
 use crate::db::Db;
 use crate::db::ty::Entity;
+use crate::db::wanted::Wanted;
 use crate::names::namespaces;
 use crate::units::import_target::ImportTarget;
+use crate::units::interner::Name;
 use crate::units::space::Space;
-use crate::{Name, Symbols, Wanted};
-use cograph_grammar::ModuleSystem;
+use crate::units::symbols::Symbols;
 use cograph_model::SymbolKind;
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
@@ -17,7 +18,7 @@ use std::rc::Rc;
 pub(super) fn outside_wildcard(db: &Db, file: FileId, name: Name) -> Option<Entity> {
     let unit = db.program.known(file);
     let manifest = &unit.language.manifest;
-    if manifest.modules.system != ModuleSystem::DeclaredPackages {
+    if !manifest.modules.declares_packages() {
         return None;
     }
     let callables = db.wanted.get() == Some(Wanted::Callables);

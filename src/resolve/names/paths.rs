@@ -6,8 +6,9 @@ use crate::db::ty::{Entity, OwnNames};
 use crate::names::visited::Visited;
 use crate::units::bounds::MAX_CANDIDATES;
 use crate::units::import_target::{ImportTarget, Module};
-use crate::{Name, Symbols, imports};
-use cograph_grammar::{ModuleSystem, PathWord};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
+use cograph_grammar::PathWord;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{ImportKind, ScopeId};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -17,7 +18,7 @@ use std::rc::Rc;
 pub(super) fn path_word(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
     let rules = &db.program.known(file).language.manifest.modules;
     let word = rules.words.get(db.program.text(name))?;
-    let is_declared = rules.system == ModuleSystem::DeclaredPackages;
+    let is_declared = rules.declares_packages();
     match word {
         PathWord::Root if is_declared => {
             let root = db.program.declared_package(file, "");
@@ -34,7 +35,7 @@ pub(super) fn path_word(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Op
 
 /// Returns the innermost module around a scope: an inline one, or the file.
 fn module_around(db: &Db, file: FileId, scope: ScopeId) -> Entity {
-    match imports::inline_modules(&db.program.known(file), scope).last() {
+    match db.program.known(file).inline_modules(scope).last() {
         Some(&symbol) => Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])),
         None => Entity::Module(Module::File(file)),
     }

@@ -1,8 +1,8 @@
 //! Place of files: which of them are variants of one file, and which may be linked with each other.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::imports::{self, SEARCHED, search_directory};
+use crate::units::symbols::Symbols;
 use cograph_model::RepoPath;
 use cograph_model::facts::ImportKind;
 use cograph_model::graph::{FileId, SymbolRef};

@@ -6,14 +6,15 @@ pub(super) mod imported;
 use crate::db::Db;
 use crate::db::in_progress::Computation;
 use crate::db::ty::Entity;
+use crate::db::wanted::Wanted;
 use crate::db::wildcards::ScopePlace;
 use crate::names::assignments::NameUse;
 use crate::names::bindings::Bound;
 use crate::names::visited::Visited;
 use crate::names::{bindings, linkage, namespaces, outside, paths, visited, wildcard};
 use crate::units::import_target::{ImportTarget, Module};
-use crate::{Name, Wanted};
-use cograph_grammar::{ModuleSystem, PathWord};
+use crate::units::interner::Name;
+use cograph_grammar::PathWord;
 use cograph_model::facts::{BindingId, ImportId, ImportKind, ScopeId, ScopeKind};
 use cograph_model::graph::FileId;
 use cograph_model::{Step, SymbolKind};
@@ -55,7 +56,7 @@ pub(crate) fn lookup_accepted(
     let rules = &unit.language.manifest.resolution;
     let mut current = scope;
     let (mut crossed, mut in_type) = (false, false);
-    let pasted = unit.language.manifest.modules.system == ModuleSystem::Includes;
+    let pasted = unit.language.manifest.modules.pastes_files();
     while current.is_some() {
         let kind = unit.scope_kind(current);
         let from = NameUse { scope, at, crossed };
@@ -107,7 +108,7 @@ fn in_scope(
 ) -> Option<Option<(Entity, Step)>> {
     let unit = db.program.known(file);
     let rules = &unit.language.manifest.resolution;
-    let pasted = unit.language.manifest.modules.system == ModuleSystem::Includes;
+    let pasted = unit.language.manifest.modules.pastes_files();
     let kind = unit.scope_kind(current);
     if pasted && matches!(kind, ScopeKind::Module | ScopeKind::File) {
         return linkage::visible_around(db, file, current, name).map(Some);
@@ -190,9 +191,7 @@ fn step_of(found: &Bound) -> Step {
 fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(Entity, Step)> {
     let unit = db.program.known(file);
     let manifest = &unit.language.manifest;
-    let shares =
-        manifest.modules.shared_folder || manifest.modules.system == ModuleSystem::DeclaredPackages;
-    if shares
+    if manifest.modules.packages_have_names()
         && let Some(package) = db.program.package_of(file)
         && let Some(entity) =
             db.module_member(Module::Package(package), name, &mut Visited::default())
@@ -204,7 +203,7 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
     {
         return Some((entity, Step::Package));
     }
-    let pasted = manifest.modules.system == ModuleSystem::Includes;
+    let pasted = manifest.modules.pastes_files();
     if !pasted
         && let Some(entity) =
             wildcard::through_wildcards(db, file, name, from, &mut Visited::default())
@@ -266,7 +265,7 @@ pub(crate) fn import_entity(
     visited: &mut Visited,
 ) -> Option<Entity> {
     let position = import.get()?;
-    if db.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
+    if db.program.known(file).language.manifest.modules.pastes_files()
         && let Some(entity) = linkage::using_declaration(db, file, import)
     {
         return Some(entity);

@@ -1,8 +1,9 @@
 //! Visited set of a name lookup: ends circular imports and searches each place once.
 
 use crate::db::Db;
+use crate::db::wanted::Wanted;
 use crate::db::wildcards::ScopePlace;
-use crate::{Name, Wanted};
+use crate::units::interner::Name;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 

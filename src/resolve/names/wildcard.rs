@@ -2,12 +2,12 @@
 
 pub(crate) mod closure;
 
-use crate::Name;
 use crate::db::Db;
 use crate::db::ty::Entity;
 use crate::names::paths;
 use crate::names::visited::Visited;
 use crate::units::import_target::ImportTarget;
+use crate::units::interner::Name;
 use cograph_model::facts::ScopeId;
 use cograph_model::graph::FileId;
 use std::rc::Rc;

@@ -1,9 +1,9 @@
 //! Relations between symbols: extends, implements and overrides.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::members::{aliases, hierarchy, overrides, structural};
 use crate::names::definition;
+use crate::units::symbols::Symbols;
 use cograph_grammar::MemberLookup;
 use cograph_model::facts::{Expr, LocalSymbol, ScopeKind, flags};
 use cograph_model::graph::{FileId, Relation, SymbolRef};

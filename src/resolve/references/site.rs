@@ -24,7 +24,8 @@ use crate::references::{
     by_interface, exhaustiveness, heuristic, imports, instead, proof, tiered, variants, written,
 };
 use crate::types::{callee, generics, lists, symbol_types};
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::{ImplicitUse, Tier};
 use cograph_model::facts::{BindingKind, Expr, ExprId, Site};
 use cograph_model::graph::{FileId, Resolution, SymbolRef};

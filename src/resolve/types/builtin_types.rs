@@ -4,11 +4,12 @@
 use crate::db::Db;
 use crate::db::in_progress::{Computation, Operation};
 use crate::db::ty::{ARRAY, MAPPING, Ty, instance_of, no_types};
+use crate::db::wanted::Wanted;
 use crate::members::prototypes::FUNCTION;
 use crate::members::type_flow::last_segment;
 use crate::members::{aliases, hierarchy, inherent, type_flow};
 use crate::types::generics;
-use crate::{Name, Wanted};
+use crate::units::interner::Name;
 use cograph_grammar::{FlowKind, ImplicitUse};
 use cograph_model::SymbolKind;
 use cograph_model::facts::ExprId;

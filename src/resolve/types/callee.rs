@@ -1,11 +1,11 @@
 //! Type of a callee, where callables have a namespace of their own or share a name with a module.
 
-use crate::Name;
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty};
 use crate::members::{hierarchy, lookup, receiver, type_flow};
 use crate::names::namespaces;
 use crate::types::symbol_types;
+use crate::units::interner::Name;
 use cograph_grammar::ImplicitUse;
 use cograph_model::Step;
 use cograph_model::facts::{Expr, ExprId, Run, ScopeId, flags};

@@ -1,12 +1,11 @@
 //! Generic parameters of types, declared in the header or as type variables in the bases, and their
 //! substitution.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::db::ty::{Parameter, Ty, TyList};
 use crate::members::type_flow::last_segment;
 use crate::members::{hierarchy, prototypes};
-use cograph_grammar::ModuleSystem;
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{BindingId, Expr, ExprId, NameId, Run};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::cell::RefCell;
@@ -140,8 +139,7 @@ fn variables_in_bases(db: &Db, symbol: SymbolRef) -> Vec<Parameter> {
 pub(crate) fn of_arity(db: &Db, file: FileId, target: ExprId, symbols: Symbols) -> Symbols {
     let is_type = |symbol: &SymbolRef| db.program.symbol(*symbol).kind.is_type();
     let of_packages = |symbol: &SymbolRef| {
-        let modules = &db.program.known(symbol.file).language.manifest.modules;
-        modules.system == ModuleSystem::DeclaredPackages
+        db.program.known(symbol.file).language.manifest.modules.has_types_by_arity()
     };
     if !symbols.iter().all(|symbol| is_type(symbol) && of_packages(symbol)) {
         return symbols;

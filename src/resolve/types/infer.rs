@@ -1,15 +1,14 @@
 //! Type inference for expressions. Values and types share one expression language: `ty` evaluates
 //! an expression as a value, `type_of` as a type.
 
-use crate::Name;
 use crate::db::Db;
 use crate::db::in_progress::Computation;
 use crate::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
 use crate::members::{aliases, hierarchy, prototypes, receiver, type_flow};
 use crate::names::namespaces;
 use crate::types::{builtin_types, callee, generics, lists, operators, symbol_types};
+use crate::units::interner::Name;
 use crate::units::space::Space;
-use cograph_grammar::ModuleSystem;
 use cograph_model::Step;
 use cograph_model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
 use cograph_model::graph::FileId;
@@ -350,8 +349,8 @@ fn namespace(db: &Db, file: FileId, around: &Ty, name: Name) -> Ty {
 fn outside_path(db: &Db, file: FileId, path: ExprId, object: &Ty) -> Option<Ty> {
     let unit = db.program.known(file);
     let rules = &unit.language.manifest;
-    let has_packages = rules.modules.system == ModuleSystem::DeclaredPackages;
-    if object.is_known() || !(rules.resolution.closure_receivers || has_packages) {
+    let has_packages = rules.resolution.closure_receivers || rules.modules.has_qualified_types();
+    if object.is_known() || !has_packages {
         return None;
     }
     let mut segments: Vec<&str> = Vec::new();

@@ -1,11 +1,11 @@
 //! Return types of callables, declared or inferred from returned values, for a receiver and
 //! arguments.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::db::ty::{Ty, instance_of, unify};
 use crate::members::{hierarchy, inherent};
 use crate::types::{generics, lists};
+use crate::units::symbols::Symbols;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{
     BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags,

@@ -1,13 +1,13 @@
 //! What the imports of one name in a scope mean together.
 
 use super::import_entity;
-use crate::Symbols;
 use crate::db::Db;
 use crate::db::ty::Entity;
 use crate::names::bindings::Bound;
 use crate::names::visited::Visited;
 use crate::names::{namespaces, variants};
 use crate::units::import_target::{ImportTarget, Module};
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{ImportId, ImportKind};
 use cograph_model::graph::FileId;
 use smallvec::SmallVec;

@@ -10,9 +10,9 @@ use crate::names::visited::{MAX_CHAIN, Visited};
 use crate::names::{bindings, namespaces, variants};
 use crate::units::footprint::FileSet;
 use crate::units::import_target::{ImportTarget, Module};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use crate::units::unit::mark;
-use crate::{Name, Symbols};
-use cograph_grammar::ModuleSystem;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, ScopeId, flags};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -117,8 +117,8 @@ pub(super) fn stops_from(
     if let Some(known) = db.wildcards.stops.get(&start) {
         return known;
     }
-    let system = db.program.known(file).language.manifest.modules.system;
-    if db.wildcards.is_searching.get() || system == ModuleSystem::Includes {
+    let rules = &db.program.known(file).language.manifest.modules;
+    if db.wildcards.is_searching.get() || rules.pastes_files() {
         return None;
     }
     db.wildcards.is_searching.set(true);

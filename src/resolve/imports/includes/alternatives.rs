@@ -3,9 +3,8 @@
 //! other (one for each machine, board or backend); a directory that repeats include paths of its
 //! parent is a separate program.
 
-use super::includes::search_directory;
-use crate::workspace::tables::Tables;
-use cograph_grammar::ModuleSystem;
+use crate::files::table::{File, FileTable};
+use crate::imports::paths::search_directory;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::hash::BuildHasher;
@@ -29,13 +28,12 @@ pub(crate) struct Alternatives {
 }
 
 impl Alternatives {
-    pub(super) fn new(tables: &Tables) -> Self {
-        let is_pasted = |file: &&crate::workspace::tables::File| {
-            file.head
-                .as_ref()
-                .is_some_and(|head| head.language.manifest.modules.system == ModuleSystem::Includes)
+    pub(super) fn new(files: &FileTable) -> Self {
+        let is_pasted = |file: &File| {
+            file.head.as_ref().is_some_and(|head| head.language.manifest.modules.pastes_files())
         };
-        Self::of(tables.files.iter().filter(is_pasted).map(|file| file.path.as_str()))
+        let pasted = files.each().filter(|(_, file)| is_pasted(file));
+        Self::of(pasted.map(|(_, file)| file.path.as_str()))
     }
 
     fn of<'p>(paths: impl Iterator<Item = &'p str>) -> Self {

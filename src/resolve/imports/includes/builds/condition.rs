@@ -1,13 +1,13 @@
 //! Conditions of the preprocessor, evaluated with the macros of a build.
 
-use super::{Build, MODULE, Macro};
+use super::macros::{MODULE, Macro, Macros};
 
 /// Maximum nesting of a condition.
 const MAX_DEPTH: u32 = 32;
 
 /// Returns whether a condition holds, if the build decides it. The condition has no white space.
-pub(super) fn holds(build: &Build, condition: &str) -> Option<bool> {
-    let mut reader = ConditionReader { rest: condition, build };
+pub(super) fn holds(macros: &Macros, condition: &str) -> Option<bool> {
+    let mut reader = ConditionReader { rest: condition, macros };
     let found = reader.either(0);
     found.filter(|_| reader.rest.is_empty())
 }
@@ -23,7 +23,7 @@ fn is_defined(of: Macro) -> Option<bool> {
 /// Reader of a condition, in Kleene's logic: what is not known may still not matter.
 struct ConditionReader<'c> {
     rest: &'c str,
-    build: &'c Build,
+    macros: &'c Macros,
 }
 
 impl<'c> ConditionReader<'c> {
@@ -77,10 +77,10 @@ impl<'c> ConditionReader<'c> {
             "IS_MODULE" => self.symbol(&[MODULE]),
             "defined" if self.rest.starts_with('(') => self.definition(),
             // `defined X`, without its white space.
-            word => match (self.build.value(word), word.strip_prefix("defined")) {
+            word => match (self.macros.value(word), word.strip_prefix("defined")) {
                 (Macro::On, _) => Some(true),
                 (Macro::Off, _) => Some(false),
-                (Macro::Any, Some(name)) => is_defined(self.build.value(name)),
+                (Macro::Any, Some(name)) => is_defined(self.macros.value(name)),
                 (Macro::Zero | Macro::Any, _) => None,
             },
         }
@@ -89,7 +89,7 @@ impl<'c> ConditionReader<'c> {
     /// Reads the argument of a test for a definition.
     fn definition(&mut self) -> Option<bool> {
         let name = self.takes("(").then(|| self.word())?;
-        if self.takes(")") { is_defined(self.build.value(name)) } else { None }
+        if self.takes(")") { is_defined(self.macros.value(name)) } else { None }
     }
 
     /// Reads the argument of a test for a symbol, which has the macro with one of these suffixes.
@@ -99,10 +99,10 @@ impl<'c> ConditionReader<'c> {
         }
         let name = self.word();
         let is_whole = self.takes(")");
-        if !self.build.is_configured || !is_whole {
+        if !self.macros.is_configured || !is_whole {
             return None;
         }
-        let is_on = |suffix: &&str| self.build.value(&format!("{name}{suffix}")) == Macro::On;
+        let is_on = |suffix: &&str| self.macros.value(&format!("{name}{suffix}")) == Macro::On;
         Some(suffixes.iter().any(is_on))
     }
 

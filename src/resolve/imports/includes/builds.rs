@@ -7,10 +7,12 @@
 
 mod condition;
 mod database;
+mod macros;
 
-use super::json::Json;
-use super::normal;
+use crate::imports::json::Json;
+use crate::imports::paths::normal;
 use database::{CompileCommand, Flags, absolute, root_of};
+use macros::{Macro, Macros};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::BuildHasher;
@@ -19,25 +21,8 @@ use std::hash::BuildHasher;
 const DATABASE: &str = "compile_commands.json";
 /// Name of the file with the symbols of Kconfig.
 const KCONFIG: &str = ".config";
-/// Prefix of the macros that Kconfig makes of its symbols: all others with it are undefined.
-const SYMBOL: &str = "CONFIG_";
-/// Suffix of the macro of a symbol with the value `m`.
-const MODULE: &str = "_MODULE";
 /// Directories for the products of builds.
 const PRODUCTS: [&str; 4] = ["build", "builddir", "out", "_build"];
-
-/// What is known of a macro.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Macro {
-    /// Defined, and no zero.
-    On,
-    /// Defined as zero: a test for the definition holds, one of the value does not.
-    Zero,
-    /// Not defined.
-    Off,
-    /// Not known: compiled files differ.
-    Any,
-}
 
 /// All builds, those of inner directories first.
 #[derive(Debug, Default)]
@@ -51,9 +36,7 @@ pub(crate) struct Builds {
 struct Build {
     /// Directory that it is about.
     folder: String,
-    macros: BTreeMap<String, Macro>,
-    /// True if the symbols of Kconfig are known.
-    is_configured: bool,
+    macros: Macros,
     /// Compiled files, with their list of include directories.
     compiled: BTreeMap<String, usize>,
     /// Lists of include directories; the first one has those of all files, for headers.
@@ -79,12 +62,12 @@ impl Builds {
             let folder = subject_of(folder);
             let build = by_folder.entry(folder.to_owned()).or_default();
             if name == KCONFIG {
-                build.add_symbols(text);
+                build.macros.add_symbols(text);
             } else if build.names.is_empty() {
                 build.add_commands(folder, text, is_file);
             }
         }
-        let is_of_use = |build: &Build| build.is_configured || !build.names.is_empty();
+        let is_of_use = |build: &Build| build.macros.is_configured || !build.names.is_empty();
         let mut builds: Vec<Build> = by_folder
             .into_iter()
             .map(|(folder, build)| Build { folder, ..build })
@@ -92,7 +75,7 @@ impl Builds {
             .collect();
         builds.sort_by_key(|build| std::cmp::Reverse(build.folder.len()));
         let number = builds.iter().fold(0u64, |sum, build| {
-            let known = (&build.folder, &build.macros, build.is_configured);
+            let known = (&build.folder, &build.macros);
             let files = (&build.compiled, &build.directories);
             sum.rotate_left(1).wrapping_add(FxBuildHasher.hash_one((known, files)))
         });
@@ -134,7 +117,7 @@ impl Builds {
     /// Returns whether a condition in a file holds, if the build decides it. The condition has no
     /// white space.
     pub(crate) fn holds(&self, file: &str, condition: &str) -> Option<bool> {
-        condition::holds(self.around(file)?, condition)
+        condition::holds(&self.around(file)?.macros, condition)
     }
 
     /// True if a compiled file has this name: the place of the build may depend on where it is.
@@ -163,22 +146,6 @@ fn extension(path: &str) -> Option<&str> {
 }
 
 impl Build {
-    fn add_symbols(&mut self, text: &str) {
-        for line in text.lines() {
-            // A symbol that is off is a comment, `# CONFIG_X is not set`, and like one not listed.
-            let Some((name, value)) = line.trim().split_once('=') else { continue };
-            if !name.starts_with(SYMBOL) {
-                continue;
-            }
-            self.is_configured = true;
-            match value {
-                "m" => self.macros.insert(format!("{name}{MODULE}"), Macro::On),
-                "0" => self.macros.insert(name.to_owned(), Macro::Zero),
-                _ => self.macros.insert(name.to_owned(), Macro::On),
-            };
-        }
-    }
-
     fn add_commands(&mut self, folder: &str, text: &str, is_file: &impl Fn(&str) -> bool) {
         let Json::List(commands) = Json::read(text) else { return };
         let commands: Vec<CompileCommand> =
@@ -224,7 +191,7 @@ impl Build {
             let mut values = macros.iter().map(|own| own.get(name).copied().unwrap_or(Macro::Any));
             let first = values.next().unwrap_or(Macro::Any);
             let value = if values.all(|value| value == first) { first } else { Macro::Any };
-            self.macros.insert(name.clone(), value);
+            self.macros.by_name.insert(name.clone(), value);
         }
     }
 
@@ -238,14 +205,6 @@ impl Build {
         is_below(file, &self.folder)
             && !self.compiled.contains_key(file)
             && extension(file).is_some_and(|own| self.extensions.iter().any(|known| known == own))
-    }
-
-    fn value(&self, name: &str) -> Macro {
-        match self.macros.get(name) {
-            Some(value) => *value,
-            None if self.is_configured && name.starts_with(SYMBOL) => Macro::Off,
-            None => Macro::Any,
-        }
     }
 }
 

@@ -1,9 +1,9 @@
 //! Commands of a compilation database: what is compiled where and with which options. The format is
 //! that of Clang: <https://clang.llvm.org/docs/JSONCompilationDatabase.html>.
 
-use super::super::json::Json;
-use super::super::normal;
-use super::Macro;
+use super::macros::Macro;
+use crate::imports::json::Json;
+use crate::imports::paths::normal;
 use std::collections::BTreeMap;
 
 /// Returns the path, with its slash, before the paths of files in most commands.
