@@ -11,7 +11,7 @@ pub(super) mod words;
 
 pub use comments::{Documentation, TestMarkers, TestRunner};
 pub use markup::{MarkMeaning, Markup};
-pub use modules::{ModuleSystem, Modules};
+pub use modules::{ModuleSystem, Modules, PathWord};
 pub use repairs::Form;
 pub use repairs::Repairs;
 pub use values::Builtins;

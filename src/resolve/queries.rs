@@ -48,16 +48,6 @@ impl Db<'_> {
         module_members::symbol_member(self, symbol, name, visited)
     }
 
-    /// Follows a path of names from a module.
-    pub(super) fn follow(
-        &self,
-        module: Module,
-        path: &[Name],
-        visited: &mut Visited,
-    ) -> Option<Entity> {
-        scopes::follow(self, module, path, visited)
-    }
-
     /// Looks a name up from a position in a file; returns its meaning and the step.
     pub(super) fn lookup(
         &self,
@@ -67,18 +57,6 @@ impl Db<'_> {
         at: u32,
     ) -> Option<(Entity, Step)> {
         scopes::lookup(self, file, name, scope, at)
-    }
-
-    /// Looks a name up outwards until a meaning is accepted; the innermost one if none is.
-    pub(super) fn lookup_accepted(
-        &self,
-        file: FileId,
-        name: Name,
-        scope: ScopeId,
-        at: u32,
-        accepts: &dyn Fn(&Entity) -> bool,
-    ) -> Option<(Entity, Step)> {
-        scopes::lookup_accepted(self, file, name, scope, at, accepts)
     }
 
     /// True if something that a call may mean accepts the arguments, as far as types are known.
@@ -164,11 +142,6 @@ impl Db<'_> {
     /// Returns the result of one callable for a receiver and arguments.
     pub(super) fn return_ty(&self, symbol: SymbolRef, receiver: Option<&Ty>, args: &[Ty]) -> Ty {
         return_types::return_ty(self, symbol, receiver, args)
-    }
-
-    /// Returns the result type of a closure.
-    pub(super) fn lambda_result(&self, file: FileId, scope: ScopeId) -> Ty {
-        return_types::lambda_result(self, file, scope)
     }
 
     /// Returns the type of a member of a value.

@@ -1,12 +1,23 @@
 //! Module systems as manifests state them: the system, its parameters, and what follows from both
 //! for names and scopes.
 
-use super::words::PathWord;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// Table of a package's manifest for the library.
 const LIBRARY: &str = "lib";
+
+/// Module that a path keyword means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PathWord {
+    /// The root module; of declared packages, the one without a name.
+    Root,
+    /// The current module.
+    Current,
+    /// The parent module.
+    Parent,
+}
 
 /// Module system. A closed set.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]

@@ -3,7 +3,7 @@
 
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Ty};
-use crate::members::{hierarchy, overrides};
+use crate::members::{hierarchy, lookup, overrides};
 use crate::units::interner::Name;
 use cograph_model::facts::{Expr, ExprId, Run, SPREAD_ARGUMENT};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -117,7 +117,7 @@ pub(super) fn inherits_defaults(db: &Db, symbol: SymbolRef, count: u16) -> bool 
     let container = SymbolRef { file: symbol.file, symbol: container };
     let hierarchy = hierarchy::hierarchy(db, container);
     hierarchy.types.iter().skip(1).any(|(base, _)| {
-        let mut members = db.own_members(*base, name).into_iter();
+        let mut members = lookup::own_members(db, *base, name).into_iter();
         members.any(|member| {
             let (least, most) = db.program.symbol(member).arity;
             least <= count && count <= most && overrides::overrides(db, symbol, member)

@@ -4,9 +4,9 @@ use crate::calls::{extensions, functional, overload, receivers};
 use crate::db::Db;
 use crate::db::in_progress::Operation;
 use crate::db::ty::{Entity, Parameter, Ty, TyList, no_types, unify};
-use crate::members::{aliases, hierarchy, overrides, type_flow};
+use crate::members::{aliases, hierarchy, lookup, overrides, type_flow};
 use crate::names::definition;
-use crate::types::{builtin_types, generics, lists, return_types};
+use crate::types::{builtin_types, generics, infer, lists, return_types, symbol_types};
 use crate::units::bounds::qualified;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
@@ -59,7 +59,7 @@ pub(crate) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
             call_result(db, file, &member, args)
         }
         Ty::Callable(symbols, receiver) => {
-            let mut given = lists::argument_types(db, file, args);
+            let mut given = lists::types_of(db, file, args);
             let mut args = args;
             if let Some(first) = extensions::receiver(db, symbols, receiver.as_deref()) {
                 given.insert(0, first.clone());
@@ -68,7 +68,7 @@ pub(crate) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
             let symbols = &receivers::for_receiver_type(db, receiver.as_deref(), symbols);
             let symbols = &overrides::signatures(db, symbols);
             let chosen = fitting(db, file, symbols, CallArguments::Typed(&given, args), false);
-            db.result_of(&chosen, receiver.as_deref(), &given)
+            return_types::result_of(db, &chosen, receiver.as_deref(), &given)
         }
         Ty::Type(symbol, given) => constructed(db, file, *symbol, given, args),
         Ty::Instance(..) => result_of_calling_value(db, file, callee, args),
@@ -88,13 +88,13 @@ fn result_of_calling_value(db: &Db, file: FileId, value: &Ty, args: Run) -> Ty {
     }
     let Ty::Instance(symbol, _) = value else { return Ty::Unknown };
     if let Some((of, stated)) = functional::stated(db, *symbol) {
-        let called = db.instance_of_expr(of, stated);
+        let called = infer::instance_of_expr(db, of, stated);
         return call_result(db, file, &generics::substituted(db, called, Some(value)), args);
     }
     let names = &db.program.known(symbol.file).language.manifest.names;
     let Some(name) = names.member_behind(ImplicitUse::Call) else { return Ty::Unknown };
     let name = db.program.named(name);
-    let member = db.member_ty(value, name);
+    let member = symbol_types::member_ty(db, value, name);
     match member {
         Ty::Callable(..) => call_result(db, file, &member, args),
         _ => Ty::Unknown,
@@ -106,7 +106,7 @@ fn builtin_result(db: &Db, file: FileId, name: &Rc<str>, given: &TyList, args: R
     let Some(template) = manifest.builtins.results.get(&**name) else {
         return Ty::Builtin(name.clone(), given.clone());
     };
-    let types = lists::argument_types(db, file, args);
+    let types = lists::types_of(db, file, args);
     if template == FIRST_CALLEE {
         return types.into_iter().next().unwrap_or(Ty::Unknown);
     }
@@ -173,7 +173,7 @@ pub(crate) fn is_of_library(
     {
         return false;
     }
-    let types = lists::argument_types(db, file, args);
+    let types = lists::types_of(db, file, args);
     !overload::is_applicable(db, file, &Entity::Symbols(symbols.clone()), &types, args, true)
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn fitting(
     {
         // The result of a recursive inference depends on its entry point: always start with the
         // arguments of calls, in order.
-        let types = lists::argument_types(db, file, written);
+        let types = lists::types_of(db, file, written);
         return fitting(db, file, symbols, CallArguments::Typed(&types, written), spread);
     }
     if symbols.first().is_some_and(|symbol| has_declarations(db, *symbol)) {
@@ -234,7 +234,7 @@ fn fitting_distinct(
     match args {
         CallArguments::Typed(types, args) => overload::closest(db, file, left, types, args),
         CallArguments::Written(args) => {
-            let types = lists::argument_types(db, file, args);
+            let types = lists::types_of(db, file, args);
             overload::closest(db, file, left, &types, args)
         }
     }
@@ -280,7 +280,7 @@ pub(crate) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
     if let Some(operator) = names.member_behind(ImplicitUse::Call).filter(|_| operators) {
         let operator = db.program.named(operator);
         let is_static = |member: &SymbolRef| db.program.symbol(*member).flags & flags::STATIC != 0;
-        makers.extend(db.own_members(symbol, operator).into_iter().filter(is_static));
+        makers.extend(lookup::own_members(db, symbol, operator).into_iter().filter(is_static));
     }
     makers
 }
@@ -288,8 +288,10 @@ pub(crate) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
 /// Returns the constructors that a declaration without arguments calls, or one that copies a value
 /// of the same type.
 pub(crate) fn implied_constructors(db: &Db, file: FileId, ty: ExprId, args: Run) -> Symbols {
-    let Ty::Instance(made, _) = db.instance_of_expr(file, ty) else { return Symbols::new() };
-    let copied = lists::argument_types(db, file, args);
+    let Ty::Instance(made, _) = infer::instance_of_expr(db, file, ty) else {
+        return Symbols::new();
+    };
+    let copied = lists::types_of(db, file, args);
     let is_same = |ty: &Ty| matches!(ty, Ty::Instance(of, _) if *of == made);
     if !copied.iter().all(is_same) {
         return Symbols::new();
@@ -297,7 +299,8 @@ pub(crate) fn implied_constructors(db: &Db, file: FileId, ty: ExprId, args: Run)
     let count = u16::try_from(copied.len()).unwrap_or(u16::MAX);
     let fits = |constructor: &SymbolRef| {
         overload::accepts(db, *constructor, count, false)
-            && (count == 0 || db.parameter_types(*constructor).first().is_some_and(is_same))
+            && (count == 0
+                || overload::parameter_types(db, *constructor).first().is_some_and(is_same))
     };
     makers(db, made, false).into_iter().filter(fits).collect()
 }
@@ -336,13 +339,13 @@ fn filled(db: &Db, file: FileId, result: &Ty, args: Run) -> Ty {
     }
     let first =
         db.program.known(file).facts.lists[args.range()].first().copied().unwrap_or(ExprId::NONE);
-    let first = db.ty(file, first);
+    let first = infer::ty(db, file, first);
     let is_callable =
         |ty: &Ty| matches!(ty, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_) | Ty::Type(..));
     let passed = if !closure.get() || is_callable(&first) {
         first.clone()
     } else {
-        let others = lists::argument_types(db, file, args);
+        let others = lists::types_of(db, file, args);
         others.into_iter().find(|ty| matches!(ty, Ty::Lambda(..))).unwrap_or(Ty::Unknown)
     };
     let given_back = if closure.get() && is_callable(&passed) {
@@ -369,9 +372,9 @@ fn constructed(db: &Db, file: FileId, symbol: SymbolRef, given: &TyList, args: R
     let (false, Some(&constructor)) = (params.is_empty(), constructors(db, symbol).last()) else {
         return plain;
     };
-    let values = lists::argument_types(db, file, args);
+    let values = lists::types_of(db, file, args);
     let mut known: Vec<(Parameter, Ty)> = Vec::new();
-    for (declared, value) in db.parameter_types(constructor).iter().zip(&values) {
+    for (declared, value) in overload::parameter_types(db, constructor).iter().zip(&values) {
         unify(declared, &crate::db::ty::instance_of(value), &mut known);
     }
     if known.is_empty() {

@@ -4,6 +4,7 @@ use crate::calls::{arguments, functional};
 use crate::db::Db;
 use crate::db::ty::Ty;
 use crate::members::type_flow;
+use crate::types::infer;
 use cograph_grammar::FlowKind;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{EXPECTED, Expr, ExprId, RECEIVER_TYPE, Run, ScopeId, flags};
@@ -96,13 +97,15 @@ fn of_type(db: &Db, file: FileId, function: ExprId) -> Option<usize> {
             Some(params.len() - params.iter().take(1).filter(is_receiver).count())
         }
         Expr::Wrap(inner, _) | Expr::Array(inner) => of_type(db, file, inner),
-        Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => match db.type_of(file, function) {
-            Ty::Type(symbol, _) | Ty::Instance(symbol, _) => of_symbol(db, symbol),
-            _ => match facts.exprs[position] {
-                Expr::Apply(base, args) => of_applied(db, file, base, args),
-                _ => of_applied(db, file, function, Run::default()),
-            },
-        },
+        Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => {
+            match infer::type_of(db, file, function) {
+                Ty::Type(symbol, _) | Ty::Instance(symbol, _) => of_symbol(db, symbol),
+                _ => match facts.exprs[position] {
+                    Expr::Apply(base, args) => of_applied(db, file, base, args),
+                    _ => of_applied(db, file, function, Run::default()),
+                },
+            }
+        }
         _ => None,
     })
 }
@@ -122,7 +125,7 @@ fn of_symbol(db: &Db, symbol: SymbolRef) -> Option<usize> {
 
 /// Returns the number for a library type with type arguments that the tables make a function type.
 fn of_applied(db: &Db, file: FileId, base: ExprId, args: Run) -> Option<usize> {
-    let name = match db.type_of(file, base) {
+    let name = match infer::type_of(db, file, base) {
         Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => name,
         _ => return None,
     };

@@ -7,7 +7,8 @@ use crate::calls::{call, closure_arity, extensions, functional, overload};
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty, instance_of, unify};
 use crate::members::{aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow};
-use crate::types::{builtin_types, callee, generics};
+use crate::names::scopes;
+use crate::types::{builtin_types, callee, generics, infer, symbol_types};
 use crate::units::contexts::Context;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
@@ -65,7 +66,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
                 return given_to_type(db, symbol, &known, &given, position);
             }
             let (object, name) = match unit.facts.exprs[callee.get().unwrap_or(call)] {
-                Expr::Member(object, name) => (db.ty(file, object), name),
+                Expr::Member(object, name) => (infer::ty(db, file, object), name),
                 Expr::Name(name, scope) => {
                     let Ty::BuiltinType(function, _) = &known else {
                         let receiver = receiver::receiver_type(db, file, scope);
@@ -86,7 +87,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
             Ty::union(parts)
         }
         Expr::Construct(ty, args) => {
-            let made = db.type_of(file, ty);
+            let made = infer::type_of(db, file, ty);
             let (Ty::Type(symbol, _) | Ty::Instance(symbol, _)) = made else {
                 return Ty::Unknown;
             };
@@ -121,7 +122,7 @@ fn given_to_member(db: &Db, file: FileId, object: ScopeId, name: Name, position:
     };
     let entry = db.program.symbol(member);
     let given = match entry.kind.is_callable() {
-        true => db.parameter_types(member).get(position).cloned().unwrap_or(Ty::Unknown),
+        true => overload::parameter_types(db, member).get(position).cloned().unwrap_or(Ty::Unknown),
         false => parameter_of(db, member.file, entry.ty, position),
     };
     generics::substituted(db, given, Some(&object))
@@ -135,10 +136,10 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
     }
     let Some((context, lists)) = unit.context(object) else { return Ty::Unknown };
     let whole = db.deeper(|| match context {
-        Context::Declared(ty) => db.instance_of_expr(file, ty),
+        Context::Declared(ty) => infer::instance_of_expr(db, file, ty),
         Context::Member(outer, name) => {
             let outer = object_type(db, file, outer);
-            db.member_ty(&outer, unit.name(name))
+            symbol_types::member_ty(db, &outer, unit.name(name))
         }
         Context::Argument(call, argument) => match call.get().map(|call| unit.facts.exprs[call]) {
             Some(Expr::Call(callee, args)) => {
@@ -146,7 +147,7 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
                 expected_of_call(db, callee, &given)
             }
             Some(Expr::Construct(ty, args)) => {
-                let made = db.type_of(file, ty);
+                let made = infer::type_of(db, file, ty);
                 let Ty::Type(symbol, _) = made else { return Ty::Unknown };
                 let given = Given::without_closures(db, file, args, (argument, object));
                 let constructors = call::constructors(db, symbol);
@@ -164,8 +165,8 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
     let (plain, types) = generics::unapplied(db, file, callee);
     let lists = &db.program.known(file).facts.lists;
     let types = types.map_or(&[][..], |types| &lists[types.range()]);
-    let types = types.iter().map(|ty| db.instance_of_expr(file, *ty)).collect();
-    let (callee, bind) = generics::with_arguments(db, db.ty(file, plain), types);
+    let types = types.iter().map(|ty| infer::instance_of_expr(db, file, *ty)).collect();
+    let (callee, bind) = generics::with_arguments(db, infer::ty(db, file, plain), types);
     match callee {
         Ty::Callable(symbols, receiver) => {
             expected_by(db, &symbols, receiver.as_deref(), given).map(&bind)
@@ -179,7 +180,7 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
 /// Returns the type of the parameter for an argument of one of several callables.
 fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &Given) -> Ty {
     let declared = |callable: &SymbolRef| {
-        db.parameter_types(*callable).get(given.place(db, *callable)?).cloned()
+        overload::parameter_types(db, *callable).get(given.place(db, *callable)?).cloned()
     };
     let fitting =
         |symbols: &Symbols| call::fitting(db, given.file, symbols, given.as_arguments(), false);
@@ -205,7 +206,7 @@ fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId
     match unit.facts.exprs[position] {
         Expr::Name(name, scope) => {
             let at = unit.facts.positions[position];
-            match db.lookup(file, unit.name(name), scope, at)?.0 {
+            match scopes::lookup(db, file, unit.name(name), scope, at)?.0 {
                 Entity::Symbols(symbols) => of_symbol(symbols.first()?),
                 Entity::Local(of, bindings) => {
                     let binding = db.program.known(of).binding(*bindings.first()?);
@@ -220,7 +221,7 @@ fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId
             }
         }
         Expr::Member(object, name) => {
-            let object = db.ty(file, object);
+            let object = infer::ty(db, file, object);
             lookup::member_symbols(db, &object, unit.name(name)).iter().find_map(of_symbol)
         }
         _ => None,
@@ -281,7 +282,7 @@ fn arguments_without_closures(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
     let items = &facts.lists[args.range()];
     items
         .iter()
-        .map(|item| if is_closure(*item) { Ty::Unknown } else { db.ty(file, *item) })
+        .map(|item| if is_closure(*item) { Ty::Unknown } else { infer::ty(db, file, *item) })
         .collect()
 }
 
@@ -292,7 +293,7 @@ fn given_in_body(db: &Db, callables: &[SymbolRef], position: usize) -> Ty {
     for callable in callables {
         let unit = db.program.known(callable.file);
         let bound = unit.bindings(db.program.symbol(*callable).inner, name);
-        parts.extend(bound.map(|(_, binding)| db.ty(callable.file, binding.value)));
+        parts.extend(bound.map(|(_, binding)| infer::ty(db, callable.file, binding.value)));
     }
     Ty::union(parts)
 }
@@ -322,7 +323,7 @@ fn given_by(
         }
         let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
         for (param, given) in entry.params.range().zip(&given.types) {
-            let declared = db.instance_of_expr(callable.file, facts.bindings[param].ty);
+            let declared = infer::instance_of_expr(db, callable.file, facts.bindings[param].ty);
             unify(&declared, given, &mut known);
         }
         let bound = ty.map(&|ty: &Ty| match ty {
@@ -355,7 +356,7 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
                 _ => (None, params),
             };
             let param = if position == RECEIVER as usize { receiver } else { params.get(position) };
-            param.map_or(Ty::Unknown, |param| db.instance_of_expr(file, *param))
+            param.map_or(Ty::Unknown, |param| infer::instance_of_expr(db, file, *param))
         }
         Expr::Union(parts) => {
             let parts = facts.lists[parts.range()].iter();
@@ -370,28 +371,30 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
             .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, position)),
         Expr::Members(scope) => functional::stated_in(db, file, scope)
             .map_or(Ty::Unknown, |stated| parameter_of(db, file, stated, position)),
-        Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => match db.type_of(file, function) {
-            Ty::Type(symbol, args) | Ty::Instance(symbol, args) => {
-                let entry = db.program.symbol(symbol);
-                if entry.kind == SymbolKind::TypeAlias {
-                    let ty = parameter_of(db, symbol.file, entry.ty, position);
-                    let map = db.arguments_of(symbol, &args);
-                    ty.map(&map)
-                } else {
-                    parameter_of_type(db, &Ty::Instance(symbol, args), symbol, position)
+        Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => {
+            match infer::type_of(db, file, function) {
+                Ty::Type(symbol, args) | Ty::Instance(symbol, args) => {
+                    let entry = db.program.symbol(symbol);
+                    if entry.kind == SymbolKind::TypeAlias {
+                        let ty = parameter_of(db, symbol.file, entry.ty, position);
+                        let map = generics::arguments_of(db, symbol, &args);
+                        ty.map(&map)
+                    } else {
+                        parameter_of_type(db, &Ty::Instance(symbol, args), symbol, position)
+                    }
                 }
-            }
-            // A type parameter represents a function by its bounds.
-            Ty::Param(of, binding) => {
-                parameter_of(db, of, db.program.known(of).binding(binding).ty, position)
-            }
-            _ => match facts.exprs[expr] {
-                Expr::Apply(base, args) => {
-                    parameter_of_applied(db, file, base, args, position).unwrap_or(Ty::Unknown)
+                // A type parameter represents a function by its bounds.
+                Ty::Param(of, binding) => {
+                    parameter_of(db, of, db.program.known(of).binding(binding).ty, position)
                 }
-                _ => Ty::Unknown,
-            },
-        },
+                _ => match facts.exprs[expr] {
+                    Expr::Apply(base, args) => {
+                        parameter_of_applied(db, file, base, args, position).unwrap_or(Ty::Unknown)
+                    }
+                    _ => Ty::Unknown,
+                },
+            }
+        }
         _ => Ty::Unknown,
     })
 }
@@ -401,7 +404,7 @@ fn parameter_of_type(db: &Db, ty: &Ty, symbol: SymbolRef, position: usize) -> Ty
     let declared = match functional::stated(db, symbol) {
         Some((file, stated)) => parameter_of(db, file, stated, position),
         None => functional::implemented(db, symbol)
-            .and_then(|member| db.parameter_types(member).get(position).cloned())
+            .and_then(|member| overload::parameter_types(db, member).get(position).cloned())
             .unwrap_or(Ty::Unknown),
     };
     generics::substituted(db, declared, Some(ty))
@@ -426,7 +429,7 @@ fn parameter_of_applied(
     position: usize,
 ) -> Option<Ty> {
     let (Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) =
-        db.type_of(file, base)
+        infer::type_of(db, file, base)
     else {
         return None;
     };
@@ -438,9 +441,11 @@ fn parameter_of_applied(
                 Expr::Tuple(list) if rest.len() == 1 => &facts.lists[list.range()],
                 _ => &facts.lists[args.range()][..rest.len()],
             };
-            Some(db.instance_of_expr(file, *list.get(position)?))
+            Some(infer::instance_of_expr(db, file, *list.get(position)?))
         }
-        (FlowKind::Procedure, params) => Some(db.instance_of_expr(file, *params.get(position)?)),
+        (FlowKind::Procedure, params) => {
+            Some(infer::instance_of_expr(db, file, *params.get(position)?))
+        }
         (FlowKind::Transparent, args) => {
             args.iter().map(|arg| parameter_of(db, file, *arg, position)).find(Ty::is_known)
         }

@@ -5,8 +5,8 @@ use crate::calls::overload;
 use crate::calls::overload::Fit;
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty, instance_of};
-use crate::members::type_flow;
-use crate::types::lists;
+use crate::members::{lookup, type_flow};
+use crate::types::{infer, lists};
 use crate::units::bounds::MAX_CANDIDATES;
 use crate::units::import_target::{ImportTarget, Module, family};
 use crate::units::interner::Name;
@@ -35,7 +35,7 @@ impl Given {
     /// True if one of them is of a type of the repository, which no library member takes by name.
     fn has_own(self, db: &Db, file: FileId) -> bool {
         let Self::Types(args) = self else { return false };
-        let types = lists::argument_types(db, file, args);
+        let types = lists::types_of(db, file, args);
         types.iter().any(|ty| matches!(ty, Ty::Instance(..)))
     }
 
@@ -150,8 +150,8 @@ pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: Given) -> O
         return None;
     }
     let Expr::Member(object, name) = unit.facts.exprs[callee.get()?] else { return None };
-    let (object, name) = (db.ty(file, object), db.name(file, name));
-    let found = db.member(&object, name);
+    let (object, name) = (infer::ty(db, file, object), db.name(file, name));
+    let found = lookup::member(db, &object, name);
     let extensions = called(db, file, &object, name, &found, args)?;
     Some(Ty::callable(extensions.symbols, Some(&instance_of(&object))))
 }
@@ -183,14 +183,14 @@ fn gives_way(db: &Db, file: FileId, of: &Ty, name: Name, found: &Member, args: G
 /// True if none of several callables takes the types of the arguments.
 fn excludes_types(db: &Db, file: FileId, callables: Symbols, args: Given) -> bool {
     let Given::Types(args) = args else { return false };
-    let types = lists::argument_types(db, file, args);
+    let types = lists::types_of(db, file, args);
     !overload::is_applicable(db, file, &Entity::Symbols(callables), &types, args, false)
 }
 
 /// True if one of several extensions takes a receiver and the types of the arguments.
 fn takes_any(db: &Db, file: FileId, extensions: &Symbols, of: &Ty, args: Given) -> bool {
     let Given::Types(args) = args else { return true };
-    let mut types = lists::argument_types(db, file, args);
+    let mut types = lists::types_of(db, file, args);
     types.insert(0, of.clone());
     extensions.iter().any(|symbol| overload::takes(db, file, *symbol, &types))
 }

@@ -5,6 +5,7 @@ use crate::calls::passing::{Passing, is_closed, is_unlisted, passing};
 use crate::calls::{arguments, closure_arity};
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Entity, Ty};
+use crate::types::infer;
 use crate::units::symbols::Symbols;
 use cograph_model::facts::{Binding, Run, flags};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -299,7 +300,7 @@ pub(crate) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]> {
     };
     let types: Rc<[Ty]> = facts.bindings[params.range()]
         .iter()
-        .map(|param| db.instance_of_expr(symbol.file, declared(param)))
+        .map(|param| infer::instance_of_expr(db, symbol.file, declared(param)))
         .collect();
     db.parameters.insert(symbol, types.clone());
     types

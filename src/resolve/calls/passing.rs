@@ -2,9 +2,9 @@
 
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Ty, TyList};
-use crate::members::hierarchy;
 use crate::members::type_flow::{is_value_type, last_segment};
-use crate::types::generics;
+use crate::members::{hierarchy, lookup};
+use crate::types::{generics, infer, return_types};
 use cograph_grammar::{Conversions, ImplicitUse, Language};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, RESULT, ScopeId};
@@ -71,7 +71,8 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
         }
         (Ty::Param(of, binding), _) => {
             let bound = db.program.known(*of).binding(*binding).ty;
-            let limit = if bound.is_some() { db.instance_of_expr(*of, bound) } else { Ty::Unknown };
+            let limit =
+                if bound.is_some() { infer::instance_of_expr(db, *of, bound) } else { Ty::Unknown };
             match limit {
                 // What follows the name of a parameter of a template is a default, no bound.
                 _ if rules.top.is_none() => Passing::Same,
@@ -87,7 +88,7 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             let bound = db.program.known(*of).binding(*binding).ty;
             match (bound.is_some(), &rules.top) {
                 (true, _) => {
-                    let limit = db.instance_of_expr(*of, bound);
+                    let limit = infer::instance_of_expr(db, *of, bound);
                     if matches!(limit, Ty::Param(..)) {
                         Passing::Open
                     } else {
@@ -236,13 +237,13 @@ fn converts(db: &Db, wanted: SymbolRef, given: &Ty) -> bool {
     let names = &db.program.known(wanted.file).language.manifest.names;
     let Some(name) = names.member_behind(ImplicitUse::Convert) else { return false };
     let name = db.program.named(name);
-    let mut operators = db.own_members(wanted, name);
+    let mut operators = lookup::own_members(db, wanted, name);
     if let Ty::Instance(of, _) = given {
-        operators.extend(db.own_members(*of, name));
+        operators.extend(lookup::own_members(db, *of, name));
     }
     let is_of = |ty: &Ty, of: SymbolRef| matches!(ty, Ty::Instance(other, _) if *other == of);
     operators.iter().any(|operator| {
-        let made = db.instance_of_expr(operator.file, db.program.symbol(*operator).ty);
+        let made = infer::instance_of_expr(db, operator.file, db.program.symbol(*operator).ty);
         let taken = db.parameter_types(*operator).first().cloned().unwrap_or(Ty::Unknown);
         let takes = match (&taken, given) {
             (Ty::Instance(of, _), Ty::Instance(given, _)) => {
@@ -284,8 +285,10 @@ fn passing_result(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
     let is_nothing = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == nothing);
     let result = match given {
         Ty::Lambda(of, scope) if !has_results(db, *of, *scope) => Ty::builtin(nothing, &[]),
-        Ty::Lambda(of, scope) => db.lambda_result(*of, *scope),
-        Ty::Callable(symbols, receiver) => db.result_of(symbols, receiver.as_deref(), &[]),
+        Ty::Lambda(of, scope) => return_types::lambda_result(db, *of, *scope),
+        Ty::Callable(symbols, receiver) => {
+            return_types::result_of(db, symbols, receiver.as_deref(), &[])
+        }
         _ => return Passing::Open,
     };
     match (is_nothing(wanted), is_nothing(&result)) {

@@ -1,9 +1,12 @@
 //! Overloads for receivers: of two methods that differ in being for constant receivers, or for the
 //! type itself, a call means the one for its receiver.
 
+use crate::calls::overload;
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
 use crate::members::{hierarchy, lookup};
+use crate::names::scopes;
+use crate::types::infer;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_model::facts::{
@@ -50,7 +53,7 @@ pub(crate) fn for_type_or_instance(
                 Some(Expr::SelfValue(_) | Expr::SuperValue(_)) => {
                     is_static_around(db, file, site.enclosing)
                 }
-                _ => is_type(&db.type_of(file, object)),
+                _ => is_type(&infer::type_of(db, file, object)),
             }
         }
         _ => None,
@@ -175,7 +178,7 @@ fn has(db: &Db, symbol: SymbolRef, flag: u32) -> bool {
 fn has_twin(db: &Db, symbol: SymbolRef, among: &Symbols) -> bool {
     among.iter().any(|other| {
         !has(db, *other, flags::READ_ONLY)
-            && db.parameter_types(*other) == db.parameter_types(symbol)
+            && overload::parameter_types(db, *other) == overload::parameter_types(db, symbol)
     })
 }
 
@@ -244,13 +247,14 @@ fn is_constant_value(
                 return Some(declared(db, file, binding.ty, container)?.is_constant);
             }
             let at = unit.facts.positions[position];
-            let Some((Entity::Symbols(found), _)) = db.lookup(file, name, scope, at) else {
+            let Some((Entity::Symbols(found), _)) = scopes::lookup(db, file, name, scope, at)
+            else {
                 return None;
             };
             (found, is_read_only_around(db, file, site.enclosing))
         }
         Expr::Member(outer, name) => {
-            let found = lookup::member_symbols(db, &db.ty(file, outer), unit.name(name));
+            let found = lookup::member_symbols(db, &infer::ty(db, file, outer), unit.name(name));
             (found, is_constant_value(db, file, site, outer, None))
         }
         _ => return None,
@@ -305,7 +309,7 @@ fn declared(
     }
     let is_written =
         matches!(unit.facts.exprs[ty.get()?], Expr::Name(..) | Expr::Member(..) | Expr::Apply(..));
-    let Ty::Type(symbol, _) = db.type_of(file, ty) else { return None };
+    let Ty::Type(symbol, _) = infer::type_of(db, file, ty) else { return None };
     let entry = db.program.symbol(symbol);
     if !is_written || db.is_too_deep() {
         return None;

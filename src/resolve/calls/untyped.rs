@@ -1,6 +1,6 @@
 //! Arguments whose type is left out: it is that of the parameter which they are for.
 
-use crate::calls::{call, extensions};
+use crate::calls::{call, extensions, overload};
 use crate::db::Db;
 use crate::db::ty::Ty;
 use crate::types::{callee, generics};
@@ -40,7 +40,7 @@ pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, position: usize) 
     let mut types = symbols
         .iter()
         .filter(|symbol| declares(symbol))
-        .filter_map(|symbol| db.parameter_types(*symbol).get(position).cloned())
+        .filter_map(|symbol| overload::parameter_types(db, *symbol).get(position).cloned())
         .map(|ty| generics::substituted(db, ty, receiver));
     let Some(first) = types.next() else { return Ty::Unknown };
     if types.all(|ty| ty == first) { first } else { Ty::Unknown }

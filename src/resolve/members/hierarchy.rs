@@ -4,7 +4,7 @@ use crate::db::Db;
 use crate::db::ty::{Entity, Hierarchy, Ty, TyList, instance_of, no_types};
 use crate::members::aliases;
 use crate::members::mro::{breadth_first, depth_first, merge};
-use crate::names::linkage;
+use crate::names::{linkage, scopes};
 use crate::units::bounds::MAX_BASES;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
@@ -82,7 +82,7 @@ fn given_bases(db: &Db, file: FileId, base: ExprId, bases: &mut Vec<Ty>) {
             continue;
         };
         let name = db.program.known(made.file).name(name);
-        let bound = db.lookup(made.file, name, scope, u32::MAX);
+        let bound = scopes::lookup(db, made.file, name, scope, u32::MAX);
         let Some((Entity::Local(of, bindings), _)) = bound else { continue };
         let is_param = |at: &usize| {
             of == callable.file && bindings.iter().any(|binding| binding.get() == Some(*at))

@@ -254,10 +254,12 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
             paths::above(db, &Entity::Module(Module::File(*file)))
                 .map_or(Member::None, Member::Entity)
         }
-        Ty::Module(module) => match db.module_member(*module, name, &mut Visited::default()) {
-            Some(entity) => Member::Entity(entity),
-            None => Member::None,
-        },
+        Ty::Module(module) => {
+            match module_members::module_member(db, *module, name, &mut Visited::default()) {
+                Some(entity) => Member::Entity(entity),
+                None => Member::None,
+            }
+        }
         Ty::Builtin(outer, held) if is_of_held_value(db, outer, name) && !held.is_empty() => {
             member(db, &held[0], name)
         }
@@ -317,7 +319,7 @@ fn of_namesake(db: &Db, of: &Ty, name: Name) -> Option<Entity> {
     let own = db.program.text(db.program.name_of(*symbol));
     let package = format!("{}{separator}{own}", unit.facts.package.as_deref()?);
     let package = db.program.declared_package(symbol.file, &package)?;
-    db.module_member(package, name, &mut Visited::default())
+    module_members::module_member(db, package, name, &mut Visited::default())
 }
 
 /// True if a member is not that of an optional, but of the value that it holds, or of the first
@@ -345,7 +347,7 @@ fn opened_members(db: &Db, of: &Ty, outer: &str, name: Name) -> Option<Symbols> 
 fn inline_member(db: &Db, module: SymbolRef, name: Name) -> Member {
     let found = match paths::is_super_word(db, module.file, name) {
         true => paths::above(db, &Entity::Symbols(Symbols::from_slice(&[module]))),
-        false => db.symbol_member(module, name, &mut Visited::default()),
+        false => module_members::symbol_member(db, module, name, &mut Visited::default()),
     };
     let of_library = |library: &str| qualified(&Rc::from(library), ".", db.program.text(name));
     let outside =

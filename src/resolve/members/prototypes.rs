@@ -3,7 +3,8 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty};
-use crate::names::scopes;
+use crate::names::module_members;
+use crate::names::scopes::imported;
 use crate::names::visited::Visited;
 use crate::units::import_target::Module;
 use crate::units::interner::Name;
@@ -85,7 +86,7 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
     if let Some(id) = local {
         let own = smallvec::smallvec![id];
         return Member::Entity(match is_export(db, file, scope) {
-            true => scopes::alias_of(db, file, own, &mut Visited::default())
+            true => imported::alias_of(db, file, own, &mut Visited::default())
                 .unwrap_or_else(|| Entity::Local(file, smallvec::smallvec![id])),
             false => Entity::Local(file, own),
         });
@@ -150,7 +151,9 @@ pub(super) fn in_namespace_beside(db: &Db, symbol: SymbolRef, name: Name) -> Opt
     })?;
     let beside = SymbolRef { file: symbol.file, symbol: beside.symbol };
     let is_other = beside != symbol && !is_namespace(entry);
-    is_other.then(|| db.symbol_member(beside, name, &mut Visited::default()))?.map(Member::Entity)
+    is_other
+        .then(|| module_members::symbol_member(db, beside, name, &mut Visited::default()))?
+        .map(Member::Entity)
 }
 
 /// Returns what a file exports under a name as a member of a callable or type, because that is
@@ -163,11 +166,11 @@ pub(super) fn exported_beside(db: &Db, whole: SymbolRef, name: Name) -> Option<M
         return None;
     }
     let module = Module::File(whole.file);
-    match scopes::whole_export(db, module, &mut Visited::default())? {
+    match imported::whole_export(db, module, &mut Visited::default())? {
         Entity::Symbols(symbols) if symbols.contains(&whole) => {}
         _ => return None,
     }
-    match db.module_member(module, name, &mut Visited::default())? {
+    match module_members::module_member(db, module, name, &mut Visited::default())? {
         Entity::Symbols(symbols) if symbols.iter().all(exported) => Some(Member::Symbols(symbols)),
         entity @ Entity::Local(..) => Some(Member::Entity(entity)),
         _ => None,

@@ -3,7 +3,7 @@
 use crate::db::Db;
 use crate::db::each_file::each_file;
 use crate::db::ty::Ty;
-use crate::members::hierarchy;
+use crate::members::{hierarchy, lookup};
 use crate::units::interner::Name;
 use crate::workspace::program::Program;
 use cograph_model::facts::{BindingKind, LocalSymbol};
@@ -160,7 +160,7 @@ fn satisfies(db: &Db, ty: SymbolRef, interface: SymbolRef) -> bool {
     // A method implements one of exactly its types, or one that may be called as it may.
     let is_exact = db.program.known(ty.file).language.has_structural_interfaces();
     required.iter().all(|required| {
-        let found = db.type_member(ty, required.name);
+        let found = lookup::type_member(db, ty, required.name);
         let Some(&member) = found.first() else { return false };
         let own = db.program.symbol(member);
         let asked = required.member.map(|asked| (asked, db.program.symbol(asked)));

@@ -1,9 +1,8 @@
 //! Reaching definitions: the assignments of a variable whose values may reach a position.
 
 use crate::db::Db;
-use crate::db::ty::Ty;
 use crate::units::interner::Name;
-use cograph_model::facts::{Binding, BindingId, BindingKind, ExprId, ScopeId, TYPE_GUARD};
+use cograph_model::facts::{Binding, BindingId, BindingKind, ScopeId};
 use cograph_model::graph::FileId;
 use smallvec::SmallVec;
 
@@ -120,12 +119,4 @@ fn encloses(db: &Db, file: FileId, outer: ScopeId, mut inner: ScopeId) -> bool {
         inner = unit.parent(inner);
     }
     false
-}
-
-/// Returns the type that a successful test (type guard) implies.
-pub(crate) fn guarded(db: &Db, file: FileId, test: ExprId) -> Option<Ty> {
-    match db.ty(file, test) {
-        Ty::Builtin(name, args) if &*name == TYPE_GUARD => args.first().cloned(),
-        _ => None,
-    }
 }

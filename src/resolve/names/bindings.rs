@@ -1,7 +1,7 @@
 //! What a scope itself binds to a name: symbols, imports, or the values that reach a position.
 
 use crate::db::Db;
-use crate::db::ty::Entity;
+use crate::db::ty::{Entity, Ty};
 use crate::names::assignments::{BINDINGS_PER_STEP, NameUse};
 use crate::names::{assignments, namespaces};
 use crate::units::import_target::ImportTarget;
@@ -9,7 +9,9 @@ use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{Binding, BindingId, BindingKind, ImportId, ScopeId, ScopeKind, flags};
+use cograph_model::facts::{
+    Binding, BindingId, BindingKind, ExprId, ImportId, ScopeId, ScopeKind, TYPE_GUARD, flags,
+};
 use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 
@@ -54,9 +56,7 @@ pub(super) fn in_scope<'a>(
     }
     for (id, binding) in all.iter().rev() {
         let narrows = binding.kind == BindingKind::Narrow && binding.from <= from.at;
-        if narrows
-            && (binding.ty.is_some() || assignments::guarded(db, file, binding.value).is_some())
-        {
+        if narrows && (binding.ty.is_some() || guarded(db, file, binding.value).is_some()) {
             return Some(Bound::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
         }
     }
@@ -211,4 +211,12 @@ fn visible_symbols<'a>(
     let is_certain = |&(_, block, _): &_| unit.scope_kind(block) != ScopeKind::Flow;
     let certain = symbols.iter().rposition(is_certain).unwrap_or(0);
     symbols.drain(certain..).map(|(symbol, _, _)| symbol).collect()
+}
+
+/// Returns the type that a successful test (type guard) implies.
+pub(crate) fn guarded(db: &Db, file: FileId, test: ExprId) -> Option<Ty> {
+    match db.ty(file, test) {
+        Ty::Builtin(name, args) if &*name == TYPE_GUARD => args.first().cloned(),
+        _ => None,
+    }
 }

@@ -7,7 +7,7 @@ use crate::names::assignments::NameUse;
 use crate::names::bindings::Bound;
 use crate::names::scopes::imported;
 use crate::names::visited::Visited;
-use crate::names::{bindings, linkage, namespaces, paths, scopes, variants, visited, wildcard};
+use crate::names::{bindings, linkage, namespaces, paths, variants, visited, wildcard};
 use crate::units::bounds::qualified;
 use crate::units::import_target::Module;
 use crate::units::interner::Name;
@@ -133,11 +133,11 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
     let unit = db.program.unit(file)?;
     let top = ScopeId(0);
     if let Some(binding) = exported_under(db, file, name) {
-        return scopes::alias_of(db, file, smallvec::smallvec![binding], visited);
+        return imported::alias_of(db, file, smallvec::smallvec![binding], visited);
     }
     match bindings::in_scope(db, file, top, name, NameUse::outside(top), false) {
         Some(Bound::Entity(Entity::Local(file, bindings))) => {
-            return scopes::alias_of(db, file, bindings, visited);
+            return imported::alias_of(db, file, bindings, visited);
         }
         Some(Bound::Entity(entity)) => return Some(entity),
         // What is imported by this name alone may be of another kind, such as a macro.
@@ -155,7 +155,7 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
         None => {}
     }
     if let Some(import) = unit.reexport(name) {
-        return scopes::import_entity(db, file, import, visited);
+        return imported::import_entity(db, file, import, visited);
     }
     if db.program.text(name) == "default"
         && let Some(symbol) =

@@ -4,10 +4,9 @@
 use crate::db::Db;
 use crate::db::ty::Entity;
 use crate::db::wanted::Wanted;
-use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::ImplicitUse;
-use cograph_model::facts::{Binding, BindingKind, Expr, ExprId, ScopeId};
+use cograph_model::facts::{Binding, BindingKind, Expr, ExprId};
 use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{SiteKind, Step, SymbolKind};
 
@@ -45,44 +44,6 @@ pub(crate) fn lookup_value(
         return among(db, file, is_call, look, Option::is_none);
     }
     db.filtered(Some(Wanted::Untagged), look)
-}
-
-/// Looks a name up in type position: without values where types are separate from them, and in
-/// languages with declared types without fields and functions.
-pub(crate) fn lookup_type(
-    db: &Db,
-    file: FileId,
-    name: Name,
-    scope: ScopeId,
-    at: u32,
-) -> Option<(Entity, Step)> {
-    let rules = &db.program.known(file).language.manifest.resolution;
-    let look = || db.lookup(file, name, scope, at);
-    let alone = rules.paths_name_types || rules.closure_receivers;
-    db.types_alone(alone, || match rules.declarations || rules.typed_positions {
-        true => db.filtered(Some(Wanted::Types), look),
-        false => among(db, file, false, look, Option::is_none),
-    })
-}
-
-/// Returns the whole name of a decorator's type, if the written one omits a suffix.
-pub(crate) fn whole_decorator(db: &Db, file: FileId, name: Name) -> Option<Name> {
-    let suffix = db.program.known(file).language.manifest.names.decorator_suffix.as_deref()?;
-    let text = db.program.text(name);
-    (!text.ends_with(suffix)).then(|| db.program.named(&format!("{text}{suffix}")))
-}
-
-/// Looks up the type of a decorator, whose name may omit a suffix.
-pub(crate) fn lookup_decorator(
-    db: &Db,
-    file: FileId,
-    name: Name,
-    scope: ScopeId,
-    at: u32,
-) -> Option<(Entity, Step)> {
-    let whole = whole_decorator(db, file, name)?;
-    let found = lookup_type(db, file, whole, scope, at);
-    found.filter(|(entity, _)| matches!(entity, Entity::Symbols(_)))
 }
 
 /// True if a reference of this kind means a type, whatever else has its name.

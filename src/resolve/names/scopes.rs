@@ -1,24 +1,21 @@
 //! Scope lookup: lexical scopes outwards, then the package, wildcard imports and builtins; and the
 //! targets of imports.
 
-pub(super) mod imported;
+pub(crate) mod imported;
 
 use crate::db::Db;
-use crate::db::in_progress::Computation;
 use crate::db::ty::Entity;
 use crate::db::wanted::Wanted;
-use crate::db::wildcards::ScopePlace;
 use crate::names::assignments::NameUse;
 use crate::names::bindings::Bound;
 use crate::names::visited::Visited;
-use crate::names::{bindings, linkage, namespaces, outside, paths, visited, wildcard};
-use crate::units::import_target::{ImportTarget, Module};
+use crate::names::{bindings, linkage, namespaces, outside, paths, wildcard};
+use crate::units::import_target::Module;
 use crate::units::interner::Name;
 use cograph_grammar::PathWord;
-use cograph_model::facts::{BindingId, ImportId, ImportKind, ScopeId, ScopeKind};
+use cograph_model::facts::{ScopeId, ScopeKind};
 use cograph_model::graph::FileId;
 use cograph_model::{Step, SymbolKind};
-use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// Looks a name up from a position in a file; returns its meaning and the step.
@@ -94,6 +91,44 @@ pub(crate) fn lookup_accepted(
         return linkage::linked(db, file, name, scope).map(|entity| (entity, Step::UniqueName));
     }
     found
+}
+
+/// Looks a name up in type position: without values where types are separate from them, and in
+/// languages with declared types without fields and functions.
+pub(crate) fn lookup_type(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    scope: ScopeId,
+    at: u32,
+) -> Option<(Entity, Step)> {
+    let rules = &db.program.known(file).language.manifest.resolution;
+    let look = || lookup(db, file, name, scope, at);
+    let alone = rules.paths_name_types || rules.closure_receivers;
+    db.types_alone(alone, || match rules.declarations || rules.typed_positions {
+        true => db.filtered(Some(Wanted::Types), look),
+        false => namespaces::among(db, file, false, look, Option::is_none),
+    })
+}
+
+/// Returns the whole name of a decorator's type, if the written one omits a suffix.
+pub(crate) fn whole_decorator(db: &Db, file: FileId, name: Name) -> Option<Name> {
+    let suffix = db.program.known(file).language.manifest.names.decorator_suffix.as_deref()?;
+    let text = db.program.text(name);
+    (!text.ends_with(suffix)).then(|| db.program.named(&format!("{text}{suffix}")))
+}
+
+/// Looks up the type of a decorator, whose name may omit a suffix.
+pub(crate) fn lookup_decorator(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    scope: ScopeId,
+    at: u32,
+) -> Option<(Entity, Step)> {
+    let whole = whole_decorator(db, file, name)?;
+    let found = lookup_type(db, file, whole, scope, at);
+    found.filter(|(entity, _)| matches!(entity, Entity::Symbols(_)))
 }
 
 /// Looks a name up in one scope around a use; the inner result is that of the whole lookup. `take`
@@ -255,112 +290,4 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
         return Some((entity, Step::Package));
     }
     outside::outside_wildcard(db, file, name).map(|entity| (entity, Step::Wildcard))
-}
-
-/// Returns the target of an import.
-pub(crate) fn import_entity(
-    db: &Db,
-    file: FileId,
-    import: ImportId,
-    visited: &mut Visited,
-) -> Option<Entity> {
-    let position = import.get()?;
-    if db.program.known(file).language.manifest.modules.pastes_files()
-        && let Some(entity) = linkage::using_declaration(db, file, import)
-    {
-        return Some(entity);
-    }
-    match db.program.import_target(file, position) {
-        ImportTarget::External(name) => Some(Entity::External(Rc::from(&**name))),
-        target @ ImportTarget::Path { path, .. } => {
-            let module = target.meant(file, position)?;
-            let kind = db.program.known(file).facts.imports[position].kind;
-            let whole = |visited: &mut Visited| whole_export(db, module, visited);
-            match kind {
-                ImportKind::Module if path.is_empty() => {
-                    whole(visited).or(Some(Entity::Module(module)))
-                }
-                // Without an explicit default export: the value that the module exports as a
-                // whole, or the module.
-                ImportKind::Default => follow(db, module, path, visited)
-                    .or_else(|| whole(visited))
-                    .or(Some(Entity::Module(module))),
-                _ => follow(db, module, path, visited).or_else(|| {
-                    let mut entity = whole(visited)?;
-                    for &name in path {
-                        entity = db.below(&entity, name, visited)?;
-                    }
-                    Some(entity)
-                }),
-            }
-        }
-    }
-}
-
-/// Returns the value that a file exports as a whole.
-pub(crate) fn whole_export(db: &Db, module: Module, visited: &mut Visited) -> Option<Entity> {
-    let file = match module {
-        Module::File(file) => file,
-        Module::OneOf(file, import) => {
-            return imported::one_of(db, file, import, |file| whole_export(db, file, visited));
-        }
-        Module::Package(_) => return None,
-    };
-    let object = db.program.unit(file)?.language.manifest.names.export_objects.first()?;
-    let name = db.program.named(object);
-    if !visited.enter(visited::visit(db, ScopePlace::Whole(module), name)) {
-        return None;
-    }
-    let top = ScopeId(0);
-    let found = match bindings::in_scope(db, file, top, name, NameUse::outside(top), false) {
-        Some(Bound::Entity(Entity::Local(file, bindings))) => alias_of(db, file, bindings, visited),
-        Some(Bound::Entity(entity)) => Some(entity),
-        Some(
-            Bound::Imports(file, imports)
-            | Bound::Alternatives(file, imports)
-            | Bound::Variants(file, imports, _),
-        ) => imported::import_entities(db, file, &imports, visited),
-        None => None,
-    };
-    visited.leave(found.is_some());
-    found
-}
-
-/// Follows a path of names from a module.
-pub(crate) fn follow(
-    db: &Db,
-    module: Module,
-    path: &[Name],
-    visited: &mut Visited,
-) -> Option<Entity> {
-    let Some((&last, before)) = path.split_last() else { return Some(Entity::Module(module)) };
-    // The filter applies only to the last segment.
-    let start = db.filtered(None, || {
-        before
-            .iter()
-            .try_fold(Entity::Module(module), |entity, &name| db.below(&entity, name, visited))
-    });
-    db.below(&start?, last, visited)
-}
-
-/// Returns the target of a top-level binding whose value is a name; for any other, the binding
-/// itself.
-pub(crate) fn alias_of(
-    db: &Db,
-    file: FileId,
-    bindings: SmallVec<[BindingId; 2]>,
-    _visited: &mut Visited,
-) -> Option<Entity> {
-    let unit = db.program.known(file);
-    if let [only] = bindings[..] {
-        let value = unit.binding(only).value;
-        if let Some(cograph_model::facts::Expr::Name(name, scope)) =
-            value.get().map(|position| unit.facts.exprs[position])
-        {
-            let name = unit.name(name);
-            let target = || lookup(db, file, name, scope, u32::MAX).map(|(entity, _)| entity);
-            return db.in_progress.once(Computation::Following(file, value, name), target)?;
-        }
-    }
-    Some(Entity::Local(file, bindings))
 }

@@ -5,6 +5,7 @@ pub(crate) mod closure;
 use crate::db::Db;
 use crate::db::ty::Entity;
 use crate::names::paths;
+use crate::names::scopes::imported;
 use crate::names::visited::Visited;
 use crate::units::import_target::ImportTarget;
 use crate::units::interner::Name;
@@ -43,7 +44,7 @@ pub(super) fn through_shared(
     let shared = db.program.shared_imports(file);
     let follow = |target: &ImportTarget, visited: &mut Visited| match target {
         ImportTarget::Path { module, path, .. } => {
-            db.filtered(None, || db.follow(*module, path, visited))
+            db.filtered(None, || imported::follow(db, *module, path, visited))
         }
         ImportTarget::External(module) => Some(Entity::External(Rc::from(&**module))),
     };
@@ -85,7 +86,7 @@ fn through_wildcards_by_name(
                 .then(|| db.module_member(module, name, visited))
                 .flatten();
         }
-        let start = db.filtered(None, || db.follow(module, path, visited));
+        let start = db.filtered(None, || imported::follow(db, module, path, visited));
         db.below(&start?, name, visited)
     })
 }

@@ -6,6 +6,7 @@ use crate::calls::overload::argument_count;
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
 use crate::members::{derived, lookup};
+use crate::names::scopes;
 use crate::references::outcome::unresolved;
 use crate::units::bounds::MAX_CANDIDATES;
 use crate::units::interner::Name;
@@ -124,7 +125,13 @@ fn is_own_receiver(db: &Db, file: FileId, object: ExprId) -> bool {
     let Some(position) = object.get() else { return false };
     match unit.facts.exprs[position] {
         Expr::Name(name, scope) => {
-            let found = db.lookup(file, db.name(file, name), scope, unit.facts.positions[position]);
+            let found = scopes::lookup(
+                db,
+                file,
+                db.name(file, name),
+                scope,
+                unit.facts.positions[position],
+            );
             matches!(found, Some((Entity::Local(of, bindings), _)) if of == file
                 && bindings.iter().all(|id| is_receiver(unit.binding(*id).value)))
         }
@@ -184,7 +191,7 @@ fn outside_value(db: &Db, file: FileId, value: ExprId) -> Option<Outside> {
         },
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
-            match db.lookup(file, name, scope, unit.facts.positions[position]) {
+            match scopes::lookup(db, file, name, scope, unit.facts.positions[position]) {
                 None => Some(Outside::Name),
                 Some((Entity::Local(of, bindings), _)) if of == file => {
                     let values =

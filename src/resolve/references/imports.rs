@@ -3,8 +3,9 @@
 use crate::db::Db;
 use crate::db::ty::Entity;
 use crate::members::{inherent, overrides};
+use crate::names::scopes::imported;
 use crate::names::visited::Visited;
-use crate::names::{definition, linkage, scopes};
+use crate::names::{definition, linkage};
 use crate::references::outcome::{chosen, external, module_target, unresolved};
 use crate::references::{proof, variants};
 use crate::units::import_target::ImportTarget;
@@ -34,7 +35,7 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             module_target(*module, Step::Import)
         }
         ImportTarget::Path { module, path, .. } => {
-            match scopes::import_entity(db, file, site.import, &mut Visited::default()) {
+            match imported::import_entity(db, file, site.import, &mut Visited::default()) {
                 Some(Entity::Symbols(mut symbols)) => {
                     overrides::defined(db, &mut symbols);
                     let several = Step::SeveralValues;

@@ -8,7 +8,7 @@ use crate::db::ty::{Entity, Member, Ty, instance_of};
 use crate::members::{hierarchy, lookup};
 use crate::names::scopes;
 use crate::references::outcome::chosen;
-use crate::types::{generics, lists, symbol_types};
+use crate::types::{generics, infer, lists, symbol_types};
 use crate::units::bounds::qualified;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
@@ -75,7 +75,7 @@ pub(super) fn of_extension(
 ) -> Option<Resolution> {
     let given = extensions::Given::Types(site.args);
     let extensions = extensions::called(db, file, of, name, found, given)?;
-    let mut given = lists::argument_types(db, file, site.args);
+    let mut given = lists::types_of(db, file, site.args);
     given.insert(0, instance_of(of));
     let args = CallArguments::Typed(&given, Run::default());
     let symbols = of_type_arguments(db, file, site, extensions.symbols);
@@ -191,7 +191,7 @@ pub(super) fn outside_alias(db: &Db, of: SymbolRef) -> Option<Rc<str>> {
     {
         return None;
     }
-    match db.type_of(of.file, entry.ty) {
+    match infer::type_of(db, of.file, entry.ty) {
         Ty::External(name) | Ty::Builtin(name, _) => Some(name),
         _ => None,
     }

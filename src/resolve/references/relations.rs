@@ -1,7 +1,7 @@
 //! Relations between symbols: extends, implements and overrides.
 
 use crate::db::Db;
-use crate::members::{aliases, hierarchy, overrides, structural};
+use crate::members::{aliases, hierarchy, lookup, overrides, structural};
 use crate::names::definition;
 use crate::units::symbols::Symbols;
 use cograph_grammar::MemberLookup;
@@ -121,7 +121,7 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
         if beyond.contains(base) {
             continue;
         }
-        let mut found: Symbols = db.own_members(*base, name);
+        let mut found: Symbols = lookup::own_members(db, *base, name);
         if found.is_empty() {
             continue;
         }
@@ -153,7 +153,7 @@ fn given_to_interface(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>)
     let implements = db.program.symbol(symbol).implements;
     let Some(interface) = aliases::named_type(db, symbol.file, implements) else { return };
     let name = db.program.name_of(symbol);
-    for to in db.own_members(interface, name) {
+    for to in lookup::own_members(db, interface, name) {
         if db.program.symbol(to).kind == db.program.symbol(symbol).kind {
             relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
         }

@@ -8,7 +8,7 @@ use crate::db::wanted::Wanted;
 use crate::members::prototypes::FUNCTION;
 use crate::members::type_flow::last_segment;
 use crate::members::{aliases, hierarchy, inherent, type_flow};
-use crate::types::generics;
+use crate::types::{generics, return_types};
 use crate::units::interner::Name;
 use cograph_grammar::{FlowKind, ImplicitUse};
 use cograph_model::SymbolKind;
@@ -43,7 +43,7 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
                 }
                 Some(FlowKind::Result) => match args.first() {
                     Some(Ty::Callable(symbols, receiver)) => {
-                        db.result_of(symbols, receiver.as_deref(), &[])
+                        return_types::result_of(db, symbols, receiver.as_deref(), &[])
                     }
                     Some(Ty::Function(result)) => (**result).clone(),
                     _ => Ty::Unknown,

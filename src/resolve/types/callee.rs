@@ -3,7 +3,7 @@
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty};
 use crate::members::{hierarchy, lookup, receiver, type_flow};
-use crate::names::namespaces;
+use crate::names::{namespaces, scopes};
 use crate::types::symbol_types;
 use crate::units::interner::Name;
 use cograph_grammar::ImplicitUse;
@@ -20,7 +20,7 @@ pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: &[Ty], writ
         let of = match callee.get().map(|position| unit.facts.exprs[position]) {
             Some(Expr::Member(object, name)) if rules.library_properties => {
                 let object = db.ty(file, object);
-                db.member_ty(&object, db.name(file, name))
+                symbol_types::member_ty(db, &object, db.name(file, name))
             }
             _ => db.ty(file, callee),
         };
@@ -59,7 +59,13 @@ pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: &[Ty], writ
         Expr::Member(object, name) => {
             let object = db.ty(file, object);
             let name = db.name(file, name);
-            namespaces::among(db, file, true, || db.member_ty(&object, name), |ty| !ty.is_known())
+            namespaces::among(
+                db,
+                file,
+                true,
+                || symbol_types::member_ty(db, &object, name),
+                |ty| !ty.is_known(),
+            )
         }
         _ => db.ty(file, callee),
     }
@@ -75,17 +81,17 @@ pub(crate) fn called(
     written: Run,
 ) -> Option<(Entity, Step)> {
     if !db.program.known(file).language.manifest.resolution.closure_receivers {
-        return db.lookup(file, name, scope, at);
+        return scopes::lookup(db, file, name, scope, at);
     }
     let accepts = |entity: &Entity| db.is_applicable(file, entity, args, written);
-    db.lookup_accepted(file, name, scope, at, &accepts)
+    scopes::lookup_accepted(db, file, name, scope, at, &accepts)
 }
 
 /// Returns the type of a name without a definition: of a library member of the implicit receiver
 /// that the type flow tables list.
 pub(super) fn implicit_outside(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Ty {
     let receiver = library_receiver(db, file, name, scope);
-    receiver.map_or(Ty::Unknown, |receiver| db.member_ty(&receiver, name))
+    receiver.map_or(Ty::Unknown, |receiver| symbol_types::member_ty(db, &receiver, name))
 }
 
 /// Returns the qualified name of such a member.
@@ -96,7 +102,7 @@ pub(crate) fn implicit_outside_name(
     scope: ScopeId,
 ) -> Option<Rc<str>> {
     let receiver = library_receiver(db, file, name, scope)?;
-    match db.member(&receiver, name) {
+    match lookup::member(db, &receiver, name) {
         Member::Outside(outside) => Some(outside),
         _ => None,
     }
@@ -123,7 +129,7 @@ fn member_of_receiver(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Ty {
         return Ty::Unknown;
     }
     let receiver = receiver::receiver_around(db, file, scope);
-    receiver.map_or(Ty::Unknown, |receiver| db.member_ty(&receiver, name))
+    receiver.map_or(Ty::Unknown, |receiver| symbol_types::member_ty(db, &receiver, name))
 }
 
 /// Returns the type whose instance a call of the member for that makes: of a type as the receiver,
@@ -154,12 +160,13 @@ fn called_ignoring_modules(db: &Db, file: FileId, callee: ExprId) -> Ty {
     match unit.facts.exprs[position] {
         Expr::Name(name, scope) => {
             let (name, at) = (db.name(file, name), unit.facts.positions[position]);
-            let found = namespaces::ignoring_modules(db, || db.lookup(file, name, scope, at));
+            let found =
+                namespaces::ignoring_modules(db, || scopes::lookup(db, file, name, scope, at));
             found.map_or(Ty::Unknown, |(entity, _)| symbol_types::entity_ty(db, &entity, false))
         }
         Expr::Member(object, name) => {
             let (object, name) = (db.ty(file, object), db.name(file, name));
-            namespaces::ignoring_modules(db, || db.member_ty(&object, name))
+            namespaces::ignoring_modules(db, || symbol_types::member_ty(db, &object, name))
         }
         _ => Ty::Unknown,
     }

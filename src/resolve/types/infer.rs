@@ -4,8 +4,8 @@
 use crate::db::Db;
 use crate::db::in_progress::Computation;
 use crate::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
-use crate::members::{aliases, hierarchy, prototypes, receiver, type_flow};
-use crate::names::namespaces;
+use crate::members::{aliases, hierarchy, lookup, prototypes, receiver, type_flow};
+use crate::names::{namespaces, scopes};
 use crate::types::{builtin_types, callee, generics, lists, operators, symbol_types};
 use crate::units::interner::Name;
 use crate::units::space::Space;
@@ -44,7 +44,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 db,
                 file,
                 false,
-                || db.lookup(file, name, scope, at),
+                || scopes::lookup(db, file, name, scope, at),
                 Option::is_none,
             ) {
                 Some((Entity::External(_), Step::SelfMember)) => {
@@ -72,7 +72,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 db,
                 file,
                 false,
-                || db.member_ty(&object, name),
+                || symbol_types::member_ty(db, &object, name),
                 |ty| !ty.is_known(),
             );
             match found {
@@ -94,7 +94,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             }
             let rules = &db.program.known(file).language.manifest.resolution;
             let types = match rules.closure_receivers {
-                true => lists::argument_types(db, file, args),
+                true => lists::types_of(db, file, args),
                 false => Vec::new(),
             };
             let (callee, given) = generics::unapplied(db, file, callee);
@@ -105,7 +105,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             match given {
                 Some(given) => {
                     let given: Vec<Ty> =
-                        lists::all(db, file, given).iter().map(instance_of).collect();
+                        lists::types_of(db, file, given).iter().map(instance_of).collect();
                     let (callee, bind) = generics::with_arguments(db, callee, given);
                     db.call_result(file, &callee, args).map(&bind)
                 }
@@ -182,17 +182,17 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             symbol_types::variant_members(db, file, ty, &value).unwrap_or(value)
         }
         Expr::Union(list) => {
-            let parts = lists::all(db, file, list);
+            let parts = lists::types_of(db, file, list);
             Ty::union(parts)
         }
-        Expr::Tuple(list) => Ty::Tuple(lists::all(db, file, list).into()),
+        Expr::Tuple(list) => Ty::Tuple(lists::types_of(db, file, list).into()),
         Expr::Lambda(scope) => Ty::Lambda(file, scope),
         Expr::Parameter(callee, position) => db.parameter(file, callee, position as usize),
         Expr::Given(scope, position) => db.given(file, scope, position as usize),
         Expr::Members(scope) => Ty::Members(file, scope),
         Expr::Apply(base, args) => {
             let base = of_arity(db, ty(db, file, base), args.len as usize);
-            let args: Vec<Ty> = lists::all(db, file, args).iter().map(instance_of).collect();
+            let args: Vec<Ty> = lists::types_of(db, file, args).iter().map(instance_of).collect();
             builtin_types::applied(db, file, base, &args)
         }
         Expr::Mapping(key, value) => {
@@ -230,7 +230,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
             let at = facts.positions[position];
-            match namespaces::lookup_type(db, file, name, scope, at) {
+            match scopes::lookup_type(db, file, name, scope, at) {
                 Some((entity, _)) => of_arity(db, symbol_types::entity_ty(db, &entity, true), 0),
                 None => namespace(db, file, &Ty::Unknown, name),
             }
@@ -241,7 +241,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
                 Some(associated) => associated,
                 None => {
                     let object = type_of(db, file, object);
-                    match db.member(&object, name) {
+                    match lookup::member(db, &object, name) {
                         Member::Symbols(symbols) => {
                             symbol_types::symbols_ty(db, &symbols, true, None)
                         }
@@ -295,12 +295,12 @@ fn decorator(db: &Db, file: FileId, written: ExprId) -> Option<Ty> {
     match facts.exprs[position] {
         Expr::Name(name, scope) => {
             let (name, at) = (db.name(file, name), facts.positions[position]);
-            let (entity, _) = namespaces::lookup_decorator(db, file, name, scope, at)?;
+            let (entity, _) = scopes::lookup_decorator(db, file, name, scope, at)?;
             Some(symbol_types::entity_ty(db, &entity, true))
         }
         Expr::Member(object, name) => {
-            let whole = namespaces::whole_decorator(db, file, db.name(file, name))?;
-            match db.member(&type_of(db, file, object), whole) {
+            let whole = scopes::whole_decorator(db, file, db.name(file, name))?;
+            match lookup::member(db, &type_of(db, file, object), whole) {
                 Member::Symbols(symbols) => {
                     Some(symbol_types::symbols_ty(db, &symbols, true, None))
                 }
@@ -315,7 +315,7 @@ fn decorator(db: &Db, file: FileId, written: ExprId) -> Option<Ty> {
 fn is_library_property(db: &Db, file: FileId, object: &Ty, name: Name) -> bool {
     let is_of_library = match object {
         Ty::Builtin(..) | Ty::External(_) => true,
-        Ty::Instance(..) => matches!(db.member(object, name), Member::Outside(_)),
+        Ty::Instance(..) => matches!(lookup::member(db, object, name), Member::Outside(_)),
         _ => false,
     };
     is_of_library && db.program.known(file).language.manifest.resolution.library_properties

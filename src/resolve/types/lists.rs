@@ -5,12 +5,7 @@ use crate::db::ty::Ty;
 use cograph_model::facts::{ExprId, Run};
 use cograph_model::graph::FileId;
 
-pub(crate) fn argument_types(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
-    let items: &[ExprId] = &db.program.known(file).facts.lists[args.range()];
-    items.iter().map(|item| db.ty(file, *item)).collect()
-}
-
-pub(super) fn all(db: &Db, file: FileId, list: Run) -> Vec<Ty> {
-    let items = &db.program.known(file).facts.lists[list.range()];
+pub(crate) fn types_of(db: &Db, file: FileId, list: Run) -> Vec<Ty> {
+    let items: &[ExprId] = &db.program.known(file).facts.lists[list.range()];
     items.iter().map(|item| db.ty(file, *item)).collect()
 }

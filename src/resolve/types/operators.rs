@@ -3,6 +3,7 @@
 use crate::db::Db;
 use crate::db::ty::Ty;
 use crate::members::lookup;
+use crate::types::return_types;
 use cograph_grammar::Conversions;
 use cograph_model::facts::{Expr, ExprId, Run};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -111,6 +112,6 @@ fn declared(db: &Db, operator: &str, operands: [&Ty; 2]) -> Option<Ty> {
         let found = lookup::member_symbols(db, operand, name);
         let is_callable = |symbol: &SymbolRef| db.program.symbol(*symbol).kind.is_callable();
         (!found.is_empty() && found.iter().all(is_callable))
-            .then(|| db.result_of(&found, Some(operand), &operands.map(Ty::clone)))
+            .then(|| return_types::result_of(db, &found, Some(operand), &operands.map(Ty::clone)))
     })
 }

@@ -112,7 +112,7 @@ fn declared_or_inferred(db: &Db, symbol: SymbolRef) -> Ty {
     let ty = if let Some(declared) = declared_result(db, symbol) {
         declared
     } else if infers || entry.flags & flags::FUNCTION_VALUE != 0 {
-        let parts = lists::all(db, symbol.file, entry.values);
+        let parts = lists::types_of(db, symbol.file, entry.values);
         let union = Ty::union(parts);
         match entry.flags & flags::GENERATOR != 0 {
             true => Ty::builtin("Iterator", &[union]),

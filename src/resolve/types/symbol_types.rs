@@ -3,7 +3,7 @@
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty, no_types};
 use crate::members::{aliases, hierarchy, inherent, lookup, type_flow};
-use crate::names::{assignments, definition, variants};
+use crate::names::{bindings, definition, scopes, variants};
 use crate::types::{builtin_types, generics, lists, return_types};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
@@ -24,7 +24,8 @@ pub(super) fn variant_members(db: &Db, file: FileId, named: ExprId, value: &Ty) 
     let position = named.get()?;
     let found = match unit.facts.exprs[position] {
         Expr::Name(name, scope) => {
-            match db.lookup(file, unit.name(name), scope, unit.facts.positions[position])? {
+            match scopes::lookup(db, file, unit.name(name), scope, unit.facts.positions[position])?
+            {
                 (Entity::Symbols(symbols), _) => symbols,
                 _ => return None,
             }
@@ -80,7 +81,7 @@ fn binding_ty(db: &Db, file: FileId, id: BindingId) -> Ty {
     match binding.kind {
         BindingKind::TypeParam => parameter_of_owner(db, file, id).unwrap_or(Ty::Param(file, id)),
         BindingKind::Narrow if binding.ty.is_some() => db.instance_of_expr(file, binding.ty),
-        BindingKind::Narrow => assignments::guarded(db, file, binding.value).unwrap_or(Ty::Unknown),
+        BindingKind::Narrow => bindings::guarded(db, file, binding.value).unwrap_or(Ty::Unknown),
         _ if binding.ty.is_some() => db.instance_of_expr(file, binding.ty),
         _ => db.ty(file, binding.value),
     }
@@ -137,7 +138,7 @@ pub(crate) fn symbols_ty(db: &Db, symbols: &Symbols, as_type: bool, receiver: Op
         SymbolKind::Variant => return_types::container_instance(db, chosen, receiver),
         kind if kind.is_callable() => {
             if entry.flags & flags::PROPERTY != 0 {
-                return db.result_of(&Symbols::from_slice(&[chosen]), receiver, &[]);
+                return return_types::result_of(db, &Symbols::from_slice(&[chosen]), receiver, &[]);
             }
             if let Some(replaced) = return_types::decorated(db, chosen) {
                 return replaced;
@@ -249,7 +250,7 @@ fn value_ty(db: &Db, symbol: SymbolRef) -> Ty {
     };
     let ty = match stated {
         Some(stated) if !states_nothing(db, symbol.file, &stated) => stated,
-        _ => Ty::union(lists::all(db, symbol.file, entry.values)),
+        _ => Ty::union(lists::types_of(db, symbol.file, entry.values)),
     };
     db.results.insert(symbol, ty.clone());
     ty
@@ -271,7 +272,7 @@ pub(crate) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
         let parts = parts.clone();
         return parts.each(|part| member_ty(db, part, name));
     }
-    match db.member(object, name) {
+    match lookup::member(db, object, name) {
         Member::Symbols(symbols) => {
             let stands_for = inherent::holder(db, object, &symbols);
             symbols_ty(db, &symbols, false, Some(stands_for.as_ref().unwrap_or(object)))

@@ -6,6 +6,7 @@ use crate::db::Db;
 use crate::db::ty::Entity;
 use crate::db::wildcards::{ScopePlace, Stop};
 use crate::names::assignments::NameUse;
+use crate::names::scopes::imported;
 use crate::names::visited::{MAX_CHAIN, Visited};
 use crate::names::{bindings, namespaces, variants};
 use crate::units::footprint::FileSet;
@@ -149,7 +150,8 @@ fn search_from(db: &Db, file: FileId, scope: ScopeId, search: &mut Search) {
             stop_at_module(db, module, true, search);
             continue;
         }
-        let start = db.filtered(None, || db.follow(module, path, &mut Visited::default()));
+        let start =
+            db.filtered(None, || imported::follow(db, module, path, &mut Visited::default()));
         match start {
             Some(Entity::Module(module)) => stop_at_module(db, module, false, search),
             Some(Entity::Symbols(symbols)) if variants::are_modules(db, &symbols) => {
