@@ -6,7 +6,7 @@
 //! ones only, so the result is independent of the order of changes.
 
 use crate::db::each_file::each_file;
-use crate::members::{aliases, inherent, structural};
+use crate::inference::{aliases, inherent, structural};
 use crate::workspace::extensions::{Family, FoundExtensions};
 use crate::workspace::program::Program;
 use crate::workspace::tables::Tables;

@@ -3,9 +3,8 @@
 
 use crate::db::Db;
 use crate::db::ty::Ty;
-use crate::members::{inherent, lookup};
+use crate::inference::{infer, inherent, lookup};
 use crate::references::outcome::chosen;
-use crate::types::infer;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::MemberLookup;

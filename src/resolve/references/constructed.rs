@@ -1,15 +1,15 @@
 //! Resolution of constructions: to the constructor, where overloads distinguish constructors, else
 //! to the type.
 
-use crate::calls::call::CallArguments;
-use crate::calls::{call, overload, receivers};
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::members::{aliases, hierarchy, lookup, type_flow};
-use crate::names::{conditions, linkage, scopes};
+use crate::inference::{
+    aliases,
+    call::{self, CallArguments},
+    conditions, hierarchy, infer, linkage, lookup, overload, receivers, scopes, type_flow,
+};
 use crate::references::outcome::{chosen, external, unresolved};
 use crate::references::{instead, variants};
-use crate::types::infer;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::{CallMeaning, FlowKind};

@@ -3,8 +3,7 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::names::scopes;
-use crate::types::infer;
+use crate::inference::{infer, scopes};
 use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId};
 use cograph_model::graph::{FileId, Resolution, Target};
 use cograph_model::{Step, Verdict};

@@ -1,12 +1,13 @@
 //! Heuristic for unknown receivers: the only reachable member of that name, if it fits the call and
 //! is no common name of builtin types.
 
-use crate::calls::overload;
-use crate::calls::overload::argument_count;
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::members::{derived, lookup};
-use crate::names::scopes;
+use crate::inference::{
+    derived, lookup,
+    overload::{self, argument_count},
+    scopes,
+};
 use crate::references::outcome::unresolved;
 use crate::units::bounds::MAX_CANDIDATES;
 use crate::units::interner::Name;

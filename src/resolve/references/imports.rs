@@ -2,10 +2,9 @@
 
 use crate::db::Db;
 use crate::db::ty::Entity;
-use crate::members::{inherent, overrides};
-use crate::names::scopes::imported;
-use crate::names::visited::Visited;
-use crate::names::{definition, linkage};
+use crate::inference::{
+    definition, inherent, linkage, overrides, scopes::imported, visited::Visited,
+};
 use crate::references::outcome::{chosen, external, module_target, unresolved};
 use crate::references::{proof, variants};
 use crate::units::import_target::ImportTarget;

@@ -1,14 +1,13 @@
 //! What a call means instead of the members of its name: an extension, or the member of the top
 //! type, or a library type behind an alias; and the callables that its type arguments leave.
 
-use crate::calls::call::CallArguments;
-use crate::calls::{call, extensions, overload};
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty, instance_of};
-use crate::members::{hierarchy, lookup};
-use crate::names::scopes;
+use crate::inference::{
+    call::{self, CallArguments},
+    extensions, generics, hierarchy, infer, lists, lookup, overload, scopes, symbol_types,
+};
 use crate::references::outcome::chosen;
-use crate::types::{generics, infer, lists, symbol_types};
 use crate::units::bounds::qualified;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;

@@ -4,11 +4,9 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::members::{derived, hierarchy, lookup};
-use crate::names::scopes;
+use crate::inference::{derived, hierarchy, infer, lookup, scopes};
 use crate::references::heuristic;
 use crate::references::outcome::unresolved;
-use crate::types::infer;
 use crate::units::import_target::family;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;

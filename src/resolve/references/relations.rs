@@ -1,8 +1,7 @@
 //! Relations between symbols: extends, implements and overrides.
 
 use crate::db::Db;
-use crate::members::{aliases, hierarchy, lookup, overrides, structural};
-use crate::names::definition;
+use crate::inference::{aliases, definition, hierarchy, lookup, overrides, structural};
 use crate::units::symbols::Symbols;
 use cograph_grammar::MemberLookup;
 use cograph_model::facts::{Expr, LocalSymbol, ScopeKind, flags};

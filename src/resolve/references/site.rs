@@ -1,19 +1,20 @@
 //! Resolution of one reference: verdict, with the step that decided it or the reason for the
 //! failure.
 
-use crate::calls::call::CallArguments;
-use crate::calls::predicates::{
-    calls_itself, has_accessor, is_call, is_missing, is_type, matches_target_name, takes_arguments,
-    takes_receivers,
-};
-use crate::calls::{call, receivers};
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty};
-use crate::members::{
-    aliases, hierarchy, inherent, inherited_fields, lookup, overrides, prototypes, receiver,
+use crate::inference::{
+    aliases,
+    call::{self, CallArguments},
+    callee, conditions, definition, generics, hierarchy, infer, inherent, inherited_fields,
+    linkage, lists, lookup, namespaces, overrides,
+    predicates::{
+        calls_itself, has_accessor, is_call, is_missing, is_type, matches_target_name,
+        takes_arguments, takes_receivers,
+    },
+    prototypes, receiver, receivers, scopes, symbol_types,
+    variants::are_variants,
 };
-use crate::names::variants::are_variants;
-use crate::names::{conditions, definition, linkage, namespaces, scopes};
 use crate::references::constructed;
 use crate::references::constructed::{construct_site, field_site, makers_site, super_site};
 use crate::references::outcome::{
@@ -23,7 +24,6 @@ use crate::references::written::Key;
 use crate::references::{
     by_interface, exhaustiveness, heuristic, imports, instead, proof, tiered, variants, written,
 };
-use crate::types::{callee, generics, infer, lists, symbol_types};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::{ImplicitUse, Tier};

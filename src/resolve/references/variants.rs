@@ -3,8 +3,7 @@
 //! the build selects the included one.
 
 use crate::db::Db;
-use crate::names::variants::are_variants;
-use crate::names::{conditions, linkage, namespaces, placement};
+use crate::inference::{conditions, linkage, namespaces, placement, variants::are_variants};
 use crate::references::exhaustiveness::one_of_several;
 use crate::references::outcome::{chosen, unresolved};
 use crate::units::bounds::MAX_CANDIDATES;

@@ -1,10 +1,8 @@
 //! Keys of object literals and names of arguments: writes of the members of the value that is made.
 
-use crate::calls::call;
 use crate::db::Db;
 use crate::db::ty::{Ty, instance_of};
-use crate::members::{hierarchy, lookup};
-use crate::types::infer;
+use crate::inference::{call, hierarchy, infer, lookup};
 use crate::units::import_target::family;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
