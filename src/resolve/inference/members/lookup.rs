@@ -117,14 +117,12 @@ pub(crate) fn type_member(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
         return first_members(db, symbol, hierarchy.before.iter().copied().chain(types), name);
     }
     // Skips the part of the hierarchy that is known not to have the name.
-    let known = hierarchy
-        .types
-        .iter()
-        .position(|(ty, _)| db.absent.contains(&(*ty, name, db.wanted.get())));
+    let known =
+        hierarchy.types.iter().position(|(ty, _)| db.absent.contains(&(*ty, name, db.filter())));
     let unknown = &hierarchy.types[..known.unwrap_or(hierarchy.types.len())];
     let found = first_members(db, symbol, unknown.iter().map(|(ty, _)| *ty), name);
     if found.is_empty() {
-        db.absent.insert((symbol, name, db.wanted.get()), ());
+        db.absent.insert((symbol, name, db.filter()), ());
     }
     found
 }
@@ -391,7 +389,7 @@ fn symbol_members(db: &Db, symbol: SymbolRef, name: Name) -> Member {
     if db.is_nested() {
         return find_symbol_members(db, symbol, name);
     }
-    let key = (symbol, name, db.wanted.get());
+    let key = (symbol, name, db.filter());
     if let Some(known) = db.members.get(&key) {
         return known;
     }

@@ -58,7 +58,7 @@ pub(crate) fn means_type(db: &Db, file: FileId, kind: SiteKind) -> bool {
 
 /// True if a symbol passes the filter of the lookup.
 pub(crate) fn is_wanted(db: &Db, symbol: SymbolRef) -> bool {
-    let Some(wanted) = db.wanted.get() else { return true };
+    let Some(wanted) = db.wanted() else { return true };
     let kind = db.program.symbol(symbol).kind;
     match wanted {
         Wanted::Callables => {
@@ -89,7 +89,7 @@ fn is_tag(db: &Db, symbol: SymbolRef) -> bool {
 
 /// True if modules pass the filter of the lookup.
 pub(super) fn wants_modules(db: &Db) -> bool {
-    db.wanted.get() != Some(Wanted::NoModules)
+    db.wanted() != Some(Wanted::NoModules)
 }
 
 /// True if a binding may pass the filter of the lookup.
@@ -102,10 +102,10 @@ pub(super) fn is_wanted_binding(db: &Db, file: FileId, binding: &Binding) -> boo
             | BindingKind::Narrow
             | BindingKind::Result
     );
-    if db.types_only.get() && is_value {
+    if db.types_only() && is_value {
         return false;
     }
-    match (db.wanted.get(), binding.kind) {
+    match (db.wanted(), binding.kind) {
         (None, _) | (_, BindingKind::Import | BindingKind::Outer) => true,
         (Some(_), BindingKind::Symbol) => is_wanted(db, SymbolRef { file, symbol: binding.symbol }),
         (Some(Wanted::Types), kind) => kind == BindingKind::TypeParam,

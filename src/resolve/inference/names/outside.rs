@@ -21,7 +21,7 @@ pub(super) fn outside_wildcard(db: &Db, file: FileId, name: Name) -> Option<Enti
     if !manifest.modules.declares_packages() {
         return None;
     }
-    let callables = db.wanted.get() == Some(Wanted::Callables);
+    let callables = db.wanted() == Some(Wanted::Callables);
     let only = match db.wildcards.outside.get(&(file, callables)) {
         Some(known) => known,
         None => {

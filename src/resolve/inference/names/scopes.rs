@@ -60,7 +60,7 @@ pub(crate) fn lookup_accepted(
         let mut look = || in_scope(db, file, current, name, from, &mut take);
         // The receiver is that of the innermost type: those around it give no callables.
         let is_around = rules.own_receiver && in_type && kind == ScopeKind::Type;
-        let found = match db.wanted.get() {
+        let found = match db.wanted() {
             None if is_around => db.filtered(Some(Wanted::Others), look),
             Some(Wanted::Callables) if is_around => None,
             _ => look(),
@@ -179,7 +179,7 @@ fn in_scope(
         }
     }
     // A receiver has no types that are names without it.
-    let has_receiver = !(rules.closure_receivers && db.types_only.get());
+    let has_receiver = !(rules.closure_receivers && db.types_only());
     if has_receiver
         && unit.given_receiver(current).is_some()
         && let Some(found) = db.closure_member(file, current, name)
@@ -210,7 +210,7 @@ fn in_scope(
 fn holds_variants(db: &Db, file: FileId, scope: ScopeId) -> bool {
     let unit = db.program.known(file);
     let is_enum = |symbol: usize| unit.facts.symbols[symbol].kind == SymbolKind::Enum;
-    !db.types_only.get() && unit.scope_symbol(scope).get().is_some_and(is_enum)
+    !db.types_only() && unit.scope_symbol(scope).get().is_some_and(is_enum)
 }
 
 fn step_of(found: &Bound) -> Step {
@@ -272,7 +272,7 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
     // A function that a package does not have is that of the root, where packages have one.
     if manifest.resolution.global_names
         && manifest.modules.word(PathWord::Root).is_some()
-        && db.wanted.get() == Some(Wanted::Callables)
+        && db.wanted() == Some(Wanted::Callables)
         && let Some(root) = db.program.declared_package(file, "")
         && let Some(entity) = db.module_member(root, name, &mut Visited::default())
     {

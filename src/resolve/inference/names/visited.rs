@@ -1,7 +1,7 @@
 //! Visited set of a name lookup: ends circular imports and searches each place once.
 
 use crate::db::Db;
-use crate::db::wanted::Wanted;
+use crate::db::wanted::Filter;
 use crate::db::wildcards::ScopePlace;
 use crate::units::interner::Name;
 use rustc_hash::FxHashSet;
@@ -10,8 +10,8 @@ use smallvec::SmallVec;
 /// Maximum length of a chain of re-exports.
 pub(super) const MAX_CHAIN: usize = 32;
 
-/// Lookup key: place, name, filter, and whether values are skipped.
-type Visit = (ScopePlace, Name, Option<Wanted>, bool);
+/// Lookup key: place, name, and filter.
+type Visit = (ScopePlace, Name, Filter);
 
 /// Visited set of one lookup: names in progress, so that circular re-exports end, and names not
 /// found, so that each place is searched once regardless of the number of paths to it. A failed
@@ -53,5 +53,5 @@ impl Visited {
 }
 
 pub(super) fn visit(db: &Db, place: ScopePlace, name: Name) -> Visit {
-    (place, name, db.wanted.get(), db.types_only.get())
+    (place, name, db.filter())
 }

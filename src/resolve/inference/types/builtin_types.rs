@@ -244,7 +244,7 @@ fn part_in_table(db: &Db, file: FileId, value: &Ty, position: usize) -> Option<T
 /// Returns the type of a member of a builtin value, from its type flow table.
 pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
     if let Some(result) = inherent::outside_member_of(db, object, name) {
-        return if db.wanted.get() == Some(Wanted::Others) { result } else { Ty::function(result) };
+        return if db.wanted() == Some(Wanted::Others) { result } else { Ty::function(result) };
     }
     let none = no_types();
     let inherited: Rc<str>;
@@ -284,11 +284,7 @@ pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<st
             let result = type_flow::instantiated(template, flow, args, object);
             // Where callables have a namespace of their own, a member that is not called is the
             // value.
-            return if db.wanted.get() == Some(Wanted::Others) {
-                result
-            } else {
-                Ty::function(result)
-            };
+            return if db.wanted() == Some(Wanted::Others) { result } else { Ty::function(result) };
         }
         let Some(base) = &flow.base else { break };
         current = Rc::from(base.as_str());
@@ -298,7 +294,7 @@ pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<st
         && let Some(template) = flow.members.get(text)
     {
         let result = type_flow::instantiated(template, flow, &[], object);
-        let is_value = db.wanted.get() == Some(Wanted::Others);
+        let is_value = db.wanted() == Some(Wanted::Others);
         return if is_value { result } else { Ty::function(result) };
     }
     Ty::External(qualified.clone())

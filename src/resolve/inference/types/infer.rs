@@ -26,7 +26,7 @@ pub(crate) fn ty(db: &Db, file: FileId, expr: ExprId) -> Ty {
     // A value that depends on itself has an unknown type on that path.
     db.types.set(file, expr, Ty::Unknown);
     let ty = db.deeper(|| {
-        db.filtered(None, || {
+        db.unfiltered(|| {
             let ty = compute(db, file, db.program.known(file).facts.exprs[position], position);
             aliases::unaliased(db, ty)
         })
@@ -218,7 +218,7 @@ pub(crate) fn type_of(db: &Db, file: FileId, expr: ExprId) -> Ty {
         return Ty::Unknown;
     }
     // A name in the head of an extension is looked up among the members of what is extended.
-    let named = || db.deeper(|| db.filtered(None, || named(db, file, expr, position)));
+    let named = || db.deeper(|| db.unfiltered(|| named(db, file, expr, position)));
     db.in_progress.once(Computation::Naming(file, expr), named).unwrap_or(Ty::Unknown)
 }
 

@@ -138,7 +138,7 @@ pub(super) fn follow_import(db: &Db, found: Bound) -> Option<Entity> {
         }
         Bound::Imports(file, imports) => {
             match import_entities(db, file, &imports, &mut Visited::default()) {
-                None if db.wanted.get().is_none() => {
+                None if db.wanted().is_none() => {
                     let unit = db.program.known(file);
                     let entry = &unit.facts.imports
                         [imports[0].get().expect("the import was found in the table")];

@@ -114,7 +114,7 @@ pub(super) fn stops_from(
     scope: ScopeId,
     around: Option<ScopePlace>,
 ) -> Option<Rc<[Stop]>> {
-    let start = (file, scope, around, db.types_only.get());
+    let start = (file, scope, around, db.types_only());
     if let Some(known) = db.wildcards.stops.get(&start) {
         return known;
     }
@@ -194,7 +194,7 @@ fn stop_at_module(db: &Db, module: Module, is_listed: bool, search: &mut Search)
 /// Continues from a module. After many searches the memoized search from there is joined: not
 /// earlier, because in cycles of modules the order depends on the start of a search.
 fn continue_from(db: &Db, file: FileId, scope: ScopeId, module: ScopePlace, search: &mut Search) {
-    let start = (file, scope, Some(module), db.types_only.get());
+    let start = (file, scope, Some(module), db.types_only());
     let is_late = db.wildcards.stops.len() >= MIN_SEARCHES;
     match db.wildcards.stops.get(&start).filter(|_| is_late) {
         Some(Some(known)) => search.join(&known),
