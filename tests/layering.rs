@@ -150,7 +150,7 @@ fn imports_go_downwards_inside_of_crates() {
 #[test]
 fn files_do_not_import_in_circles() {
     let graph = Graph::of(&sources(&["src"]));
-    nothing(&folders::circles(&graph, folders::CIRCLES, folders::ENTANGLED));
+    nothing(&folders::circles(&graph, folders::CIRCLES));
 }
 
 #[test]

@@ -36,12 +36,12 @@ pub use import_form::ImportForm;
 pub use language::Language;
 pub use manifest::values::{Conditions, Conversions, EndingOf, FlowKind, Narrowing, TypeFlow};
 pub use manifest::words::{
-    CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord, TestMacroKind,
+    CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, TestMacroKind,
 };
 pub use manifest::{
     Builtins, ConstructorNames, Documentation, ExportRule, Form, GeneratedMember, Manifest,
-    MarkMeaning, Markup, MemberLookup, ModuleSystem, Names, Repairs, Resolution, SelfRule,
-    TestMarkers, TestRunner, VisibilityRule,
+    MarkMeaning, Markup, MemberLookup, ModuleSystem, Modules, Names, PathWord, Repairs, Resolution,
+    SelfRule, TestMarkers, TestRunner, VisibilityRule,
 };
 pub use pattern::{Gathers, Pattern};
 pub use preprocessor::{Preprocessor, WordClass, WordLists};

@@ -4,6 +4,7 @@
 mod comments;
 pub(crate) mod lookup;
 mod markup;
+mod modules;
 pub(super) mod position;
 mod repairs;
 pub(super) mod values;
@@ -11,6 +12,7 @@ pub(super) mod words;
 
 pub use comments::{Documentation, TestMarkers, TestRunner};
 pub use markup::{MarkMeaning, Markup};
+pub use modules::{ModuleSystem, Modules, PathWord};
 pub use repairs::{Form, Repairs};
 pub use values::Builtins;
 
@@ -20,7 +22,7 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 pub use values::MemberLookup;
 use values::{Conditions, Conversions, Narrowing, TypeFlow};
-use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord};
+use words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning};
 
 /// A language manifest without its tables of node kinds.
 #[derive(Clone, Debug, Deserialize)]
@@ -112,100 +114,6 @@ pub struct Detection {
     /// Maximum size of a file in bytes: a larger one is data and is not indexed, but listed as too
     /// large.
     pub most_bytes: Option<u64>,
-}
-
-/// Module system. A closed set.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ModuleSystem {
-    /// Dotted names map to directories and files below source roots; a directory may have an index
-    /// file.
-    DottedPackages,
-    /// Quoted paths relative to the importing file, paths mapped by a compiler configuration, or
-    /// names of packages with a manifest.
-    #[default]
-    RelativePaths,
-    /// A tree of modules from the root file of each crate; child modules are declared in their
-    /// parents.
-    CrateTree,
-    /// A directory is a package, named by the module's path and the directory below its root.
-    PackageFolders,
-    /// Each file declares its package; imports name a package and a type in it.
-    DeclaredPackages,
-    /// Textual inclusion of files.
-    Includes,
-}
-
-/// A module system with its parameters.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Modules {
-    /// The module system.
-    pub system: ModuleSystem,
-    /// Separator between the segments of a module name.
-    pub separator: String,
-    /// Stems of index files: a file that is the module of its directory.
-    #[serde(default)]
-    pub index: Vec<String>,
-    /// Extensions tried, in this order, for a module name without one.
-    #[serde(default)]
-    pub extensions: Vec<String>,
-    /// Extension in an import -> extensions of the source files that it may refer to (`.js` ->
-    /// `.ts`).
-    #[serde(default)]
-    pub extension_aliases: BTreeMap<String, Vec<String>>,
-    /// Endings of stems of which a build selects one: a module name without an extension means
-    /// each of the files (`./x` -> `x.ios.ts`, `x.web.ts`).
-    #[serde(default)]
-    pub variants: Vec<String>,
-    /// Project files that the module system reads in addition to sources: names, possibly with a
-    /// star for any text, and after a colon a text that the file contains. One after `!` is written
-    /// by a build: ignore rules do not exclude it.
-    #[serde(default)]
-    pub project_files: Vec<String>,
-    /// Path keyword -> the module that it means.
-    #[serde(default)]
-    pub words: BTreeMap<String, PathWord>,
-    /// Roots of the crates of a package, relative to its directory -> their table in the package's
-    /// manifest (`lib` for the library). A path that ends in `/` is a directory in which every file
-    /// is a crate.
-    #[serde(default)]
-    pub roots: BTreeMap<String, String>,
-    /// A module does not inherit the names of its parent module.
-    #[serde(default)]
-    pub closed: bool,
-    /// Names of the packages around that of a file are visible in it (`a.b` and `a` in `a.b.c`).
-    #[serde(default)]
-    pub enclosing_packages: bool,
-    /// Files of one directory share their top-level names.
-    #[serde(default)]
-    pub shared_folder: bool,
-    /// Suffix of a declared package name that makes a second package in the same directory
-    /// (`_test`).
-    #[serde(default)]
-    pub beside_suffix: Option<String>,
-    /// Paths that do not begin with a dot are relative as well.
-    #[serde(default)]
-    pub plain_paths: bool,
-    /// Endings of files that includes leave out.
-    #[serde(default)]
-    pub omitted_extensions: Vec<String>,
-    /// External names visible in every file without an import.
-    #[serde(default)]
-    pub prelude: Vec<String>,
-}
-
-impl Modules {
-    /// True if files are modules that can declare names for all files.
-    pub fn has_global_scope(&self) -> bool {
-        self.system == ModuleSystem::RelativePaths
-    }
-
-    /// True if a project, which is a directory with a project file, has imports that all its files
-    /// see.
-    pub fn share_imports(&self) -> bool {
-        self.system == ModuleSystem::DeclaredPackages && !self.project_files.is_empty()
-    }
 }
 
 /// Recognition of constructors among methods.

@@ -7,14 +7,17 @@ pub(super) mod expression_types;
 pub(super) mod in_progress;
 pub(super) mod memo;
 pub(super) mod ty;
+pub(super) mod wanted;
 pub(super) mod wildcards;
 
+use crate::db::wanted::{Filter, Wanted};
 use crate::units::bounds::{Budget, MAX_DEPTH};
 use crate::units::footprint::FileSet;
+use crate::units::interner::Name;
 use crate::units::space::Space;
+use crate::units::symbols::Symbols;
 use crate::workspace::postings::Definitions;
 use crate::workspace::program::Program;
-use crate::{Name, Symbols, Wanted};
 use cograph_grammar::Tier;
 use cograph_model::facts::{FileFacts, NameId, ScopeId};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -34,9 +37,7 @@ pub(super) struct Db<'a> {
     pub(super) origin: Cell<FileId>,
     pub(super) budget: Budget,
     /// Filter of the current lookup.
-    pub(super) wanted: Cell<Option<Wanted>>,
-    /// True if values are skipped, in a lookup of a type or module.
-    pub(super) types_only: Cell<bool>,
+    filter: Cell<Filter>,
     /// Nesting of type inference.
     pub(super) depth: Cell<u32>,
     pub(super) in_progress: InProgress,
@@ -59,9 +60,9 @@ pub(super) struct Db<'a> {
     /// Types that derive from a type that may be opened again.
     pub(super) derived: Memo<SymbolRef, Symbols>,
     /// Names without a member in a type's hierarchy, by filter.
-    pub(super) absent: Memo<(SymbolRef, Name, Option<Wanted>), ()>,
+    pub(super) absent: Memo<(SymbolRef, Name, Filter), ()>,
     /// Members of types, by filter.
-    pub(super) members: Memo<(SymbolRef, Name, Option<Wanted>), Member>,
+    pub(super) members: Memo<(SymbolRef, Name, Filter), Member>,
     /// Structural interfaces of types.
     pub(super) satisfied: Memo<SymbolRef, Rc<[SymbolRef]>>,
     /// Constructors by file and scope.
@@ -100,8 +101,7 @@ impl<'a> Db<'a> {
             program,
             origin: Cell::new(origin),
             budget: Budget::default(),
-            wanted: Cell::default(),
-            types_only: Cell::default(),
+            filter: Cell::default(),
             depth: Cell::default(),
             in_progress: InProgress::default(),
             holder: Cell::default(),
@@ -168,19 +168,40 @@ impl<'a> Db<'a> {
         reached
     }
 
-    /// Looks something up with another filter.
+    /// Returns the filter of the current lookup, which memos have in their keys.
+    pub(super) fn filter(&self) -> Filter {
+        self.filter.get()
+    }
+
+    /// Returns the kinds of symbols that are looked up.
+    pub(super) fn wanted(&self) -> Option<Wanted> {
+        self.filter.get().wanted
+    }
+
+    /// True if values are skipped.
+    pub(super) fn types_only(&self) -> bool {
+        self.filter.get().types_only
+    }
+
+    /// Looks symbols of other kinds up.
     pub(super) fn filtered<T>(&self, wanted: Option<Wanted>, look: impl FnOnce() -> T) -> T {
-        let before = self.wanted.replace(wanted);
-        let found = look();
-        self.wanted.set(before);
-        found
+        self.with_filter(Filter { wanted, ..self.filter.get() }, look)
     }
 
     /// Looks something up with or without values.
     pub(super) fn types_alone<T>(&self, types_only: bool, look: impl FnOnce() -> T) -> T {
-        let before = self.types_only.replace(types_only);
+        self.with_filter(Filter { types_only, ..self.filter.get() }, look)
+    }
+
+    /// Computes what does not depend on the lookup that asks for it.
+    pub(super) fn unfiltered<T>(&self, compute: impl FnOnce() -> T) -> T {
+        self.with_filter(Filter::default(), compute)
+    }
+
+    fn with_filter<T>(&self, filter: Filter, look: impl FnOnce() -> T) -> T {
+        let before = self.filter.replace(filter);
         let found = look();
-        self.types_only.set(before);
+        self.filter.set(before);
         found
     }
 

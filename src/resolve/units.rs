@@ -1,7 +1,6 @@
 //! Per-file data that is independent of other files: facts with interned names, the exported part,
 //! and the interface hash.
 
-pub(super) mod archive;
 pub(super) mod bounds;
 pub(super) mod contexts;
 pub(super) mod footprint;
@@ -14,4 +13,5 @@ pub(super) mod scope_bindings;
 pub(super) mod space;
 pub(super) mod spaces;
 pub(super) mod stack;
+pub(super) mod symbols;
 pub(super) mod unit;

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::graph::{Arrows, Graph};
+use super::graph::Graph;
 use super::lexer::{Kind, tokens};
 
 /// Files directly in a folder of `src`.
@@ -109,15 +109,13 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         "resolve",
         &[
             &["units"],
-            &["workspace"],
+            &["files"],
             &["imports"],
+            &["workspace"],
             &["db"],
-            &["names"],
-            &["members"],
-            &["types"],
-            &["calls"],
+            &["inference"],
             &["references"],
-            &["incremental", "queries"],
+            &["incremental"],
         ],
     ),
     (
@@ -169,8 +167,6 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
 pub(super) const UPWARDS: &[(&str, &str, &str)] = &[
     // The sites of a file are kept in their packed form until somebody looks at them.
     ("model", "facts", "packed"),
-    // Tables own what module systems make of them.
-    ("resolve", "workspace", "imports"),
 ];
 
 /// Files that import from each other in a circle, module files and the files below them included,
@@ -202,23 +198,10 @@ pub(super) const CIRCLES: &[(&[&str], &str)] = &[
         "the sites of a file are kept in their packed form until somebody looks at them",
     ),
     (
-        &[
-            "src/resolve/imports.rs",
-            "src/resolve/workspace/program.rs",
-            "src/resolve/workspace/tables.rs",
-        ],
-        "tables own what module systems make of them",
-    ),
-    (
         &["src/server/session/dispatch.rs", "src/server/session/dispatch/calls.rs"],
         "one state machine: the table of requests has the calls, whose events change the table",
     ),
 ];
-
-/// Crates of which not every circle is listed above, each with the number of its files that are in
-/// one. A number may only fall. Of these crates the list has the circles that do not pass through a
-/// module file and the files below it.
-pub(super) const ENTANGLED: &[(&str, usize)] = &[("resolve", 101)];
 
 /// Inside of a crate imports go downwards too.
 pub(super) fn second_level(
@@ -256,22 +239,10 @@ pub(super) fn second_level(
     found
 }
 
-/// No files import from each other in a circle, but for those that are known to, and no more than
-/// are known of an entangled crate.
-pub(super) fn circles(
-    graph: &Graph,
-    known: &[(&[&str], &str)],
-    entangled: &[(&str, usize)],
-) -> Vec<String> {
-    let number = |owner: &str| entangled.iter().find(|(known, _)| *known == owner);
-    let circles: Vec<Vec<String>> = graph
-        .crates()
-        .into_iter()
-        .flat_map(|owner| {
-            let arrows = if number(owner).is_some() { Arrows::Sideways } else { Arrows::All };
-            graph.circles(owner, arrows)
-        })
-        .collect();
+/// No files import from each other in a circle, but for those that are known to.
+pub(super) fn circles(graph: &Graph, known: &[(&[&str], &str)]) -> Vec<String> {
+    let circles: Vec<Vec<String>> =
+        graph.crates().into_iter().flat_map(|owner| graph.circles(owner)).collect();
     let is_known =
         |circle: &Vec<String>| known.iter().any(|(known, _)| circle.iter().eq(known.iter()));
     let new = circles.iter().filter(|circle| !is_known(circle));
@@ -282,14 +253,6 @@ pub(super) fn circles(
     found.extend(stale.map(|(known, _)| {
         format!("this is no circle any more: take the exception out: {known:?}")
     }));
-    for &(owner, most) in entangled {
-        let now: usize = graph.circles(owner, Arrows::All).iter().map(Vec::len).sum();
-        if now > most {
-            found.push(format!("`{owner}` has {now} files in circles, {most} before"));
-        } else if now < most {
-            found.push(format!("`{owner}` has only {now} files in circles: lower the number"));
-        }
-    }
     found
 }
 

@@ -18,15 +18,6 @@ pub(super) struct Graph {
     edges: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Arrows that count in circles.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Arrows {
-    /// All.
-    All,
-    /// Those between a module file and the files below it do not: they are one module.
-    Sideways,
-}
-
 /// An arrow between two folders (or files) directly in a crate, and a file that makes it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct Arrow {
@@ -56,10 +47,10 @@ impl Graph {
     }
 
     /// The groups of files of a crate in which each imports from every other, by whatever way.
-    pub(super) fn circles(&self, owner: &str, arrows: Arrows) -> Vec<Vec<String>> {
+    pub(super) fn circles(&self, owner: &str) -> Vec<Vec<String>> {
         let own = self.edges.keys().filter(|file| super::rules::crate_of(file) == Some(owner));
         let reached: BTreeMap<&str, BTreeSet<&str>> =
-            own.map(|file| (file.as_str(), self.reached_from(file, arrows))).collect();
+            own.map(|file| (file.as_str(), self.reached_from(file))).collect();
         let mut circles: BTreeSet<Vec<String>> = BTreeSet::new();
         for (file, others) in reached.iter().filter(|(file, others)| others.contains(*file)) {
             let together = others
@@ -70,12 +61,10 @@ impl Graph {
         circles.into_iter().collect()
     }
 
-    fn reached_from<'g>(&'g self, file: &'g str, arrows: Arrows) -> BTreeSet<&'g str> {
+    fn reached_from<'g>(&'g self, file: &'g str) -> BTreeSet<&'g str> {
         let (mut found, mut pending) = (BTreeSet::new(), vec![file]);
         while let Some(next) = pending.pop() {
             let others = self.edges.get(next).into_iter().flatten();
-            let others =
-                others.filter(|other| arrows == Arrows::All || !is_same_branch(next, other));
             pending.extend(others.map(String::as_str).filter(|other| found.insert(*other)));
         }
         found
@@ -229,9 +218,4 @@ fn test_modules(file: &str, text: &str) -> Vec<Module> {
 fn module_of(file: &str) -> Module {
     let inner = file.strip_prefix("src/").and_then(|rest| rest.strip_suffix(".rs")).unwrap_or(file);
     inner.strip_suffix("/lib").unwrap_or(inner).split('/').map(str::to_owned).collect()
-}
-
-fn is_same_branch(one: &str, other: &str) -> bool {
-    let (one, other) = (module_of(one), module_of(other));
-    one.starts_with(&other) || other.starts_with(&one)
 }

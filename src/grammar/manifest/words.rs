@@ -3,18 +3,6 @@
 
 use serde::Deserialize;
 
-/// Module that a path keyword means.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PathWord {
-    /// The root module; of declared packages, the one without a name.
-    Root,
-    /// The current module.
-    Current,
-    /// The parent module.
-    Parent,
-}
-
 /// Syntax that calls a member by a fixed name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,8 +1,8 @@
 //! Computations in progress: one that leads back to itself ends there, for types, aliases and names
 //! may be defined by themselves.
 
-use crate::Name;
 use crate::units::bounds::MAX_DEPTH;
+use crate::units::interner::Name;
 use cograph_faults::{Fault, planted};
 use cograph_model::facts::ExprId;
 use cograph_model::graph::{FileId, SymbolRef};

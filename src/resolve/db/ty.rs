@@ -2,8 +2,9 @@
 //! of a type, `Type` is the type itself.
 
 use crate::units::import_target::Module;
+use crate::units::interner::Name;
 use crate::units::space::Space;
-use crate::{Name, Symbols};
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{BindingId, ScopeId};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;

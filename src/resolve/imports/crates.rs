@@ -3,24 +3,25 @@
 
 mod packages;
 
-use super::{Modules, normal};
-use crate::Name;
+use super::layout::Layout;
+use super::paths::{joined, normal};
+use super::system::{Importer, ModuleChange, ModuleSystem};
+use crate::files::table::FileTable;
 use crate::units::import_target::{ImportTarget, Module};
+use crate::units::interner::Name;
 use crate::units::unit::Unit;
-use crate::workspace::program::Program;
-use crate::workspace::tables::Tables;
 use cograph_grammar::{Language, PathWord};
 use cograph_model::RepoPath;
-use cograph_model::facts::{Binding, Import, ImportKind, LocalSymbol, ScopeId, ScopeKind};
-use cograph_model::graph::FileId;
+use cograph_model::facts::{Binding, Import, ImportKind, ScopeId, ScopeKind};
+use cograph_model::graph::{FileId, SymbolRef};
 use packages::Package;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::cell::OnceCell;
 use std::hash::{Hash, Hasher};
 
-/// Module trees of all crates.
+/// The system, with the module trees of all crates.
 #[derive(Debug, Default)]
-pub(crate) struct CrateIndex {
+pub(super) struct CrateTree {
     /// Packages, deepest directories first.
     packages: Vec<Package>,
     places: FxHashMap<FileId, TreePlace>,
@@ -35,51 +36,46 @@ struct TreePlace {
     package: Option<usize>,
 }
 
-impl CrateIndex {
-    pub(super) fn new(modules: &Modules, tables: &Tables) -> Self {
-        let files = &tables.files;
-        let mut index = Self { packages: packages::read(modules), places: FxHashMap::default() };
-        let is_here = |language: &Language| {
-            language.manifest.modules.system == cograph_grammar::ModuleSystem::CrateTree
-        };
+impl CrateTree {
+    pub(super) fn new(layout: &Layout, files: &FileTable) -> Self {
+        let mut index = Self { packages: packages::read(layout), places: FxHashMap::default() };
+        let is_here = |language: &Language| language.manifest.modules.declares_children();
         let ids: Vec<FileId> =
-            tables.ids().filter(|id| tables.language(*id).is_some_and(is_here)).collect();
+            files.ids().filter(|id| files.language(*id).is_some_and(is_here)).collect();
         let mut roots: Vec<FileId> =
             index.packages.iter().flat_map(|package| package.roots.iter().copied()).collect();
         let is_root = |id: &&FileId| {
-            let name = files[id.0 as usize].path.file_name();
-            let rules = tables.language(**id).map(|language| &language.manifest.modules);
+            let name = files.path(**id).file_name();
+            let rules = files.language(**id).map(|language| &language.manifest.modules);
             rules.is_some_and(|rules| rules.is_root_name(name))
         };
         roots.extend(ids.iter().filter(is_root).copied());
         for root in roots {
-            index.grow(modules, tables, root);
+            index.grow(layout, files, root);
         }
         // Files outside of all trees become roots, those nearest to the repository root first.
         let mut left: Vec<FileId> =
             ids.into_iter().filter(|id| !index.places.contains_key(id)).collect();
-        left.sort_by_key(|id| (files[id.0 as usize].path.as_str().matches('/').count(), *id));
+        left.sort_by_key(|id| (files.path(*id).as_str().matches('/').count(), *id));
         for file in left {
-            index.grow(modules, tables, file);
+            index.grow(layout, files, file);
         }
         index
     }
 
-    fn grow(&mut self, modules: &Modules, tables: &Tables, root: FileId) {
-        let files = &tables.files;
+    fn grow(&mut self, layout: &Layout, files: &FileTable, root: FileId) {
         if self.places.contains_key(&root) {
             return;
         }
-        let package = self.package_at(&files[root.0 as usize].path);
+        let package = self.package_at(files.path(root));
         self.places.insert(root, TreePlace { root, parent: None, package });
         let mut waiting = vec![root];
         while let Some(file) = waiting.pop() {
-            let Some(unit) = &tables.unit(file) else { continue };
+            let Some(unit) = &files.unit(file) else { continue };
             for import in unit.facts.imports.iter().filter(|import| is_child(unit, import)) {
                 let name = unit.text(import.item);
-                let path = &files[file.0 as usize].path;
-                let Some(child) = child_file(modules, unit, path, file == root, import, name)
-                else {
+                let path = files.path(file);
+                let Some(child) = child_file(layout, unit, path, file == root, import, name) else {
                     continue;
                 };
                 if let std::collections::hash_map::Entry::Vacant(entry) = self.places.entry(child) {
@@ -123,7 +119,7 @@ impl CrateIndex {
     }
 }
 
-impl CrateIndex {
+impl CrateTree {
     /// Fingerprint of a file's position in its crate and of its libraries. `path` returns the hash
     /// of a file's path.
     pub(super) fn number(&self, file: FileId, path: &impl Fn(FileId) -> u64) -> u64 {
@@ -164,29 +160,15 @@ fn is_child(unit: &Unit<'_>, import: &Import) -> bool {
         && unit.language.manifest.modules.word(PathWord::Current).is_some()
 }
 
-/// Returns the inline modules around a scope, outermost first.
-pub(crate) fn inline_modules(unit: &Unit<'_>, scope: ScopeId) -> Vec<LocalSymbol> {
-    let mut found = Vec::new();
-    let mut current = scope;
-    while current.is_some() {
-        if unit.scope_kind(current) == ScopeKind::Module {
-            found.push(unit.scope_symbol(current));
-        }
-        current = unit.parent(current);
-    }
-    found.reverse();
-    found
-}
-
 fn inline_names<'u>(unit: &'u Unit<'_>, scope: ScopeId) -> impl Iterator<Item = &'u str> {
-    inline_modules(unit, scope).into_iter().filter_map(|module| {
+    unit.inline_modules(scope).into_iter().filter_map(|module| {
         let name = unit.facts.symbols[module.get()?].name;
         name.get().map(|_| unit.text(name))
     })
 }
 
 fn child_file(
-    modules: &Modules,
+    layout: &Layout,
     unit: &Unit<'_>,
     path: &RepoPath,
     is_root: bool,
@@ -201,132 +183,129 @@ fn child_file(
     if rules.words.get(&*import.module) != Some(&PathWord::Current) {
         let base = if inline.is_empty() { path.directory() } else { own.as_str() };
         let base = inline.iter().fold(base.to_owned(), |base, part| joined(&base, part));
-        return modules.file_at(&normal(&base, &import.module)?);
+        return layout.file_at(&normal(&base, &import.module)?);
     }
     let base = inline.iter().fold(own, |base, part| joined(&base, part));
     let base = joined(&base, name);
     rules.extensions.iter().find_map(|ending| {
-        let adjacent = modules.file_at(&format!("{base}.{ending}"));
+        let adjacent = layout.file_at(&format!("{base}.{ending}"));
         adjacent.or_else(|| {
-            rules
-                .index
-                .iter()
-                .find_map(|index| modules.file_at(&format!("{base}/{index}.{ending}")))
+            rules.index.iter().find_map(|index| layout.file_at(&format!("{base}/{index}.{ending}")))
         })
     })
 }
 
-fn joined(folder: &str, name: &str) -> String {
-    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") }
-}
-
 /// Number of wildcard imports by scope whose path starts with a keyword for a module of this crate;
 /// computed on first access.
-pub(super) type OwnWildcards = OnceCell<FxHashMap<ScopeId, usize>>;
+type OwnWildcards = OnceCell<FxHashMap<ScopeId, usize>>;
 
-pub(super) fn target(
-    program: &Program<'_>,
-    file: FileId,
-    import: &Import,
-    own: &OwnWildcards,
-) -> Option<ImportTarget> {
-    let unit = program.known(file);
-    let rules = &unit.language.manifest.modules;
-    let index = &program.whole().modules.crates;
-    if is_child(&unit, import) {
-        let name = unit.text(import.item);
-        let path = program.path(file);
-        let is_root = index.root(file) == file;
-        return child_file(&program.whole().modules, &unit, path, is_root, import, name)
-            .map(|file| ImportTarget::module(Module::File(file)));
+impl ModuleSystem for CrateTree {
+    fn targets(&self, of: Importer<'_>) -> Vec<Option<ImportTarget>> {
+        let own = OwnWildcards::default();
+        of.each(|import| self.target(of, import, &own))
     }
-    let mut segments: Vec<&str> = import
-        .module
-        .split(rules.separator.as_str())
-        .filter(|segment| !segment.is_empty())
-        .collect();
-    if import.item.is_some() {
-        segments.push(unit.text(import.item));
+
+    fn is_affected(&self, by: ModuleChange) -> bool {
+        by.trees || by.project_files || by.family
     }
-    let (first, rest) = segments.split_first()?;
-    let is = |word: PathWord, segment: &str| rules.words.get(segment) == Some(&word);
-    let (module, inline, rest) = if is(PathWord::Root, first) {
-        (index.root(file), Vec::new(), rest)
-    } else if is(PathWord::Current, first) || is(PathWord::Parent, first) {
-        let mut at = (file, inline_modules(&unit, import.scope));
-        let steps = segments
-            .iter()
-            .take_while(|segment| is(PathWord::Parent, segment) || is(PathWord::Current, segment))
-            .count();
-        for segment in &segments[..steps] {
-            if is(PathWord::Parent, segment) && at.1.pop().is_none() {
-                let (parent, scope) = index.parent(at.0)?;
-                at = (parent, inline_modules(&program.known(parent), scope));
-            }
-        }
-        (at.0, at.1, &segments[steps..])
-    } else if import.kind != ImportKind::Module && is_bound(program, file, import, first) {
-        (file, inline_modules(&unit, import.scope), &segments[..])
-    } else if let Some(library) = index.library(file, first) {
-        (library, Vec::new(), rest)
-    } else if index.depends_on(file, first) {
-        return None;
-    } else if import.kind != ImportKind::Module
-        && may_come_from_wildcard(program, file, import, own)
-    {
-        (file, inline_modules(&unit, import.scope), &segments[..])
-    } else {
-        return None;
-    };
-    let names = inline
-        .into_iter()
-        .map(|symbol| program.name_of(cograph_model::graph::SymbolRef { file: module, symbol }));
-    let mut path: Vec<Name> = names.collect();
-    for segment in rest {
-        path.push(program.named(segment));
-    }
-    let (mut module, mut steps) = (module, 0);
-    while let Some(child) =
-        path.get(steps).and_then(|name| only_child(program, module, *name, steps + 1 == path.len()))
-    {
-        module = child;
-        steps += 1;
-    }
-    Some(ImportTarget::in_module(Module::File(module), path[steps..].into()))
 }
 
-/// Returns the file of the only child module of this name. The last segment of a path may have
-/// other meanings; the others are modules.
-fn only_child(program: &Program<'_>, file: FileId, name: Name, last: bool) -> Option<FileId> {
-    // The file of a module may be unreadable.
-    let unit = program.unit(file)?;
-    let child = |binding: &Binding| {
-        binding
-            .import
-            .get()
-            .map(|import| &unit.facts.imports[import])
-            .filter(|it| is_child(&unit, it))
-    };
-    let mut named = unit
-        .bindings(ScopeId(0), name)
-        .map(|(_, binding)| child(binding))
-        .filter(|child| last || child.is_some());
-    let (Some(Some(import)), None) = (named.next(), named.next()) else { return None };
-    let is_root = program.whole().modules.crates.root(file) == file;
-    child_file(
-        &program.whole().modules,
-        &unit,
-        program.path(file),
-        is_root,
-        import,
-        program.text(name),
-    )
+impl CrateTree {
+    fn target(
+        &self,
+        of: Importer<'_>,
+        import: &Import,
+        own: &OwnWildcards,
+    ) -> Option<ImportTarget> {
+        let (file, unit, rules) = (of.file, of.unit, of.rules());
+        if is_child(&unit, import) {
+            let name = unit.text(import.item);
+            let is_root = self.root(file) == file;
+            return child_file(of.layout, &unit, of.path(), is_root, import, name)
+                .map(|file| ImportTarget::module(Module::File(file)));
+        }
+        let mut segments: Vec<&str> = import
+            .module
+            .split(rules.separator.as_str())
+            .filter(|segment| !segment.is_empty())
+            .collect();
+        if import.item.is_some() {
+            segments.push(unit.text(import.item));
+        }
+        let (first, rest) = segments.split_first()?;
+        let is = |word: PathWord, segment: &str| rules.words.get(segment) == Some(&word);
+        let (module, inline, rest) = if is(PathWord::Root, first) {
+            (self.root(file), Vec::new(), rest)
+        } else if is(PathWord::Current, first) || is(PathWord::Parent, first) {
+            let mut at = (file, unit.inline_modules(import.scope));
+            let steps = segments
+                .iter()
+                .take_while(|segment| {
+                    is(PathWord::Parent, segment) || is(PathWord::Current, segment)
+                })
+                .count();
+            for segment in &segments[..steps] {
+                if is(PathWord::Parent, segment) && at.1.pop().is_none() {
+                    let (parent, scope) = self.parent(at.0)?;
+                    at = (parent, of.known(parent).inline_modules(scope));
+                }
+            }
+            (at.0, at.1, &segments[steps..])
+        } else if import.kind != ImportKind::Module && is_bound(of, import, first) {
+            (file, unit.inline_modules(import.scope), &segments[..])
+        } else if let Some(library) = self.library(file, first) {
+            (library, Vec::new(), rest)
+        } else if self.depends_on(file, first) {
+            return None;
+        } else if import.kind != ImportKind::Module && may_come_from_wildcard(of, import, own) {
+            (file, unit.inline_modules(import.scope), &segments[..])
+        } else {
+            return None;
+        };
+        let names =
+            inline.into_iter().map(|symbol| of.files.name_of(SymbolRef { file: module, symbol }));
+        let mut path: Vec<Name> = names.collect();
+        for segment in rest {
+            path.push(of.named(segment));
+        }
+        let (mut module, mut steps) = (module, 0);
+        while let Some(child) = path
+            .get(steps)
+            .and_then(|name| self.only_child(of, module, *name, steps + 1 == path.len()))
+        {
+            module = child;
+            steps += 1;
+        }
+        Some(ImportTarget::in_module(Module::File(module), path[steps..].into()))
+    }
+
+    /// Returns the file of the only child module of this name. The last segment of a path may have
+    /// other meanings; the others are modules.
+    fn only_child(&self, of: Importer<'_>, file: FileId, name: Name, last: bool) -> Option<FileId> {
+        // The file of a module may be unreadable.
+        let unit = of.files.unit(file)?;
+        let child = |binding: &Binding| {
+            binding
+                .import
+                .get()
+                .map(|import| &unit.facts.imports[import])
+                .filter(|it| is_child(&unit, it))
+        };
+        let mut named = unit
+            .bindings(ScopeId(0), name)
+            .map(|(_, binding)| child(binding))
+            .filter(|child| last || child.is_some());
+        let (Some(Some(import)), None) = (named.next(), named.next()) else { return None };
+        let is_root = self.root(file) == file;
+        let path = of.files.path(file);
+        child_file(of.layout, &unit, path, is_root, import, of.files.names.text(name))
+    }
 }
 
 /// True if the module around an import binds a name by something other than this import.
-fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) -> bool {
-    let unit = program.known(file);
-    let name = program.named(name);
+fn is_bound(of: Importer<'_>, import: &Import, name: &str) -> bool {
+    let unit = of.unit;
+    let name = of.named(name);
     let mut scope = import.scope;
     while scope.is_some() {
         let found = unit.bindings(scope, name).any(|(_, binding)| {
@@ -348,14 +327,8 @@ fn is_bound(program: &Program<'_>, file: FileId, import: &Import, name: &str) ->
 }
 
 /// True if the module around an import may get a name from another wildcard import of this crate.
-fn may_come_from_wildcard(
-    program: &Program<'_>,
-    file: FileId,
-    import: &Import,
-    own: &OwnWildcards,
-) -> bool {
-    let unit = program.known(file);
-    let rules = &unit.language.manifest.modules;
+fn may_come_from_wildcard(of: Importer<'_>, import: &Import, own: &OwnWildcards) -> bool {
+    let (unit, rules) = (of.unit, of.rules());
     let is_own = |import: &Import| {
         let first = import.module.split(rules.separator.as_str()).next();
         first.is_some_and(|first| rules.words.contains_key(first))

@@ -1,44 +1,61 @@
 //! Declared packages: files declare their package; imports name a package and types in it.
 
-use super::{Modules, item};
-use crate::Name;
+use super::layout::Layout;
+use super::system::{Importer, ModuleSystem, Surroundings};
 use crate::units::import_target::{ImportTarget, Module, family};
-use crate::workspace::program::Program;
+use crate::units::interner::Name;
 use cograph_grammar::Language;
 use cograph_model::facts::{Import, ImportKind};
-use cograph_model::graph::FileId;
 
-pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
-    let named = |text: &str| program.named(text);
-    let modules = &program.whole().modules;
-    let language = program.known(file).language;
-    let absolute = place(modules, language, &import.module, &named);
+/// The system.
+#[derive(Debug, Default)]
+pub(super) struct DeclaredPackages;
+
+impl ModuleSystem for DeclaredPackages {
+    fn targets(&self, of: Importer<'_>) -> Vec<Option<ImportTarget>> {
+        of.each(|import| target(of, import))
+    }
+
+    fn child(&self, around: Surroundings<'_>, module: Module, name: &str) -> Option<Module> {
+        let Module::Package(package) = module else { return None };
+        let name = match around.layout.package(package).name.as_str() {
+            "" => name.to_owned(),
+            above => format!("{above}{}{name}", around.language.manifest.modules.separator),
+        };
+        around.layout.package_named(family(around.language), &name).map(Module::Package)
+    }
+
+    fn has_children(&self, _: Surroundings<'_>, module: Module) -> bool {
+        matches!(module, Module::Package(_))
+    }
+}
+
+fn target(of: Importer<'_>, import: &Import) -> Option<ImportTarget> {
+    let absolute = place(of.layout, of.language(), &import.module, &|text| of.named(text));
     let (package, mut path) = match absolute {
         Some((package, path)) if path.is_empty() => (package, path),
-        _ => relative(program, file, &import.module).or(absolute)?,
+        _ => relative(of, &import.module).or(absolute)?,
     };
     if import.kind == ImportKind::Item {
-        path.push(item(program, file, import)?);
+        path.push(of.item(import)?);
     }
     Some(ImportTarget::in_module(Module::Package(package), path.into()))
 }
 
 /// Returns the same for a name relative to the package of the file or one around it, innermost
 /// first, in languages in which an import inside of a package starts there.
-fn relative(program: &Program<'_>, file: FileId, name: &str) -> Option<(u32, Vec<Name>)> {
-    let unit = program.known(file);
-    let rules = &unit.language.manifest.modules;
+fn relative(of: Importer<'_>, name: &str) -> Option<(u32, Vec<Name>)> {
+    let rules = of.rules();
     let separator = rules.separator.as_str();
-    let mut around = unit.facts.package.as_deref().filter(|_| rules.enclosing_packages)?;
+    let mut around = of.unit.facts.package.as_deref().filter(|_| rules.enclosing_packages)?;
     let (first, _) = name.split_once(separator).unwrap_or((name, ""));
     if rules.prelude.iter().any(|library| library == first) {
         return None;
     }
     loop {
         let below = |name: &str| format!("{around}{separator}{name}");
-        let modules = &program.whole().modules;
-        if modules.package_named(family(unit.language), &below(first)).is_some() {
-            return place(modules, unit.language, &below(name), &|text| program.named(text));
+        if of.layout.package_named(family(of.language()), &below(first)).is_some() {
+            return place(of.layout, of.language(), &below(name), &|text| of.named(text));
         }
         around = around.rsplit_once(separator)?.0;
     }
@@ -46,7 +63,7 @@ fn relative(program: &Program<'_>, file: FileId, name: &str) -> Option<(u32, Vec
 
 /// Returns the package that is the longest prefix of a name, and the nested types behind it.
 pub(super) fn place(
-    modules: &Modules,
+    layout: &Layout,
     language: &Language,
     name: &str,
     named: &impl Fn(&str) -> Name,
@@ -54,8 +71,8 @@ pub(super) fn place(
     let separator = language.manifest.modules.separator.as_str();
     let (mut path, mut package_name) = (Vec::new(), name);
     loop {
-        if let Some(package) = modules.package_named(family(language), package_name)
-            && !modules.package(package).files.is_empty()
+        if let Some(package) = layout.package_named(family(language), package_name)
+            && !layout.package(package).files.is_empty()
         {
             path.reverse();
             return Some((package, path));
@@ -64,18 +81,4 @@ pub(super) fn place(
         path.push(named(last));
         package_name = before;
     }
-}
-
-pub(super) fn child(
-    modules: &Modules,
-    language: &Language,
-    module: Module,
-    name: &str,
-) -> Option<Module> {
-    let Module::Package(package) = module else { return None };
-    let name = match modules.package(package).name.as_str() {
-        "" => name.to_owned(),
-        above => format!("{above}{}{name}", language.manifest.modules.separator),
-    };
-    modules.package_named(family(language), &name).map(Module::Package)
 }

@@ -1,41 +1,28 @@
 //! Directory packages: a directory is a package. Its path is the module path declared by the module
 //! file, and the directory below.
 
-use super::{Modules, normal};
+use super::layout::Layout;
+use super::paths::{folders_around, joined, normal};
+use super::system::{Importer, ModuleSystem};
 use crate::units::import_target::{ImportTarget, Module, family};
-use crate::workspace::program::Program;
-use cograph_grammar::{self as grammar, ModuleSystem};
 use cograph_model::facts::Import;
-use cograph_model::graph::FileId;
 use rustc_hash::FxHashSet;
 
-/// Data from the system's project files.
+/// The system, with data from its project files.
 #[derive(Debug, Default)]
-pub(super) struct FolderIndex {
+pub(super) struct PackageFolders {
     /// Module paths with their directories, longest path first.
     modules: Vec<(String, String)>,
 }
 
-impl FolderIndex {
-    pub(super) fn new(modules: &Modules) -> Self {
-        let is_ours = |name: &str| {
-            grammar::of_project_files(std::iter::once(name))
-                .any(|language| language.manifest.modules.system == ModuleSystem::PackageFolders)
-        };
-        let mut found: Vec<(String, String)> = modules
-            .project_files
-            .iter()
-            .filter_map(|(path, text)| {
-                let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-                is_ours(name).then(|| Some((module_path(text)?.to_owned(), folder.to_owned())))?
-            })
+impl PackageFolders {
+    pub(super) fn new(layout: &Layout) -> Self {
+        let files = || layout.project_files_of(|rules| rules.has_module_paths());
+        let mut found: Vec<(String, String)> = files()
+            .filter_map(|(folder, text)| Some((module_path(text)?.to_owned(), folder.to_owned())))
             .collect();
         let declared: FxHashSet<String> = found.iter().map(|(module, _)| module.clone()).collect();
-        for (path, text) in &modules.project_files {
-            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-            if !is_ours(name) {
-                continue;
-            }
+        for (folder, text) in files() {
             for (module, place) in replaced(text) {
                 let Some(place) = normal(folder, place) else { continue };
                 // The name of a module of the repository means that module.
@@ -80,50 +67,48 @@ fn replaced(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
-    let modules = &program.whole().modules;
-    let family = family(program.known(file).language);
-    let path = import.module.trim_matches('/');
-    let package = |folder: &str| {
-        let package = modules.package_named(family, folder)?;
-        (!modules.package(package).files.is_empty())
-            .then(|| ImportTarget::module(Module::Package(package)))
-    };
-    let below = |(module, folder): &(String, String)| match path.strip_prefix(module.as_str())? {
-        "" => package(folder),
-        rest => package(&joined(folder, rest.strip_prefix('/')?)),
-    };
-    if let Some(found) = modules.folders.modules.iter().find_map(below) {
-        return Some(found);
+impl ModuleSystem for PackageFolders {
+    fn targets(&self, of: Importer<'_>) -> Vec<Option<ImportTarget>> {
+        of.each(|import| self.target(of, import))
     }
-    let mut folder = program.path(file).directory();
-    loop {
-        // Vendored modules apply to their directory and those below.
-        if let Some(found) = package(&joined(folder, &format!("vendor/{path}"))) {
-            return Some(found);
-        }
-        match folder.rsplit_once('/') {
-            Some((above, _)) => folder = above,
-            None if folder.is_empty() => break,
-            None => folder = "",
-        }
-    }
-    if !modules.folders.modules.is_empty() {
-        return None;
-    }
-    // Without a module file: the path ends with a directory, after the host and the module's name.
-    let mut rest = path;
-    while rest.contains('.') || rest == path {
-        if let Some(found) = package(rest) {
-            return Some(found);
-        }
-        rest = rest.split_once('/')?.1;
-    }
-    None
 }
 
-fn joined(folder: &str, rest: &str) -> String {
-    if folder.is_empty() { rest.to_owned() } else { format!("{folder}/{rest}") }
+impl PackageFolders {
+    fn target(&self, of: Importer<'_>, import: &Import) -> Option<ImportTarget> {
+        let (layout, family) = (of.layout, family(of.language()));
+        let path = import.module.trim_matches('/');
+        let package = |folder: &str| {
+            let package = layout.package_named(family, folder)?;
+            (!layout.package(package).files.is_empty())
+                .then(|| ImportTarget::module(Module::Package(package)))
+        };
+        let below =
+            |(module, folder): &(String, String)| match path.strip_prefix(module.as_str())? {
+                "" => package(folder),
+                rest => package(&joined(folder, rest.strip_prefix('/')?)),
+            };
+        if let Some(found) = self.modules.iter().find_map(below) {
+            return Some(found);
+        }
+        // Vendored modules apply to their directory and those below.
+        let vendored = |folder: &str| package(&joined(folder, &format!("vendor/{path}")));
+        if let Some(found) = folders_around(of.path().directory()).find_map(vendored) {
+            return Some(found);
+        }
+        if !self.modules.is_empty() {
+            return None;
+        }
+        // Without a module file: the path ends with a directory, after the host and the module's
+        // name.
+        let mut rest = path;
+        while rest.contains('.') || rest == path {
+            if let Some(found) = package(rest) {
+                return Some(found);
+            }
+            rest = rest.split_once('/')?.1;
+        }
+        None
+    }
 }
 
 #[cfg(test)]

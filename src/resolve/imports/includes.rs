@@ -3,104 +3,107 @@
 //! only in include search directories, or around the including file where no other file has its
 //! name.
 
-use super::normal;
+pub(super) mod alternatives;
+pub(super) mod builds;
+
+use super::layout::Layout;
+use super::paths::{SEARCHED, normal};
+use super::system::{Importer, ModuleChange, ModuleSystem};
+use crate::files::table::FileTable;
 use crate::units::import_target::{ImportTarget, Module};
-use crate::workspace::program::Program;
-use crate::workspace::tables::Tables;
+use alternatives::Alternatives;
+use builds::Builds;
 use cograph_model::facts::{Import, ImportKind};
 use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Files by file name.
+/// The system, with the files by their names.
 #[derive(Debug, Default)]
-pub(super) struct IncludeIndex {
+pub(super) struct Includes {
     by_name: FxHashMap<String, Vec<FileId>>,
+    pub(super) alternatives: Alternatives,
+    pub(super) builds: Builds,
 }
 
-impl IncludeIndex {
-    pub(super) fn new(tables: &Tables) -> Self {
+impl Includes {
+    pub(super) fn new(layout: &Layout, files: &FileTable) -> Self {
         let mut by_name: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
-        for (id, file) in tables.ids().zip(&tables.files) {
+        for (id, file) in files.each() {
             if file.head.is_some() {
                 by_name.entry(file.path.file_name().to_owned()).or_default().push(id);
             }
         }
-        Self { by_name }
-    }
-}
-
-pub(super) fn target(program: &Program<'_>, file: FileId, import: &Import) -> Option<ImportTarget> {
-    if import.kind != ImportKind::Include {
-        // Names of scopes, not of files: see `linkage`.
-        return None;
-    }
-    let is_system = import.level > 0;
-    let omitted = &program.known(file).language.manifest.modules.omitted_extensions;
-    if let Some(found) = written(program, file, &import.module, is_system) {
-        return Some(found);
-    }
-    omitted.iter().find_map(|extension| {
-        written(program, file, &format!("{}.{extension}", import.module), is_system)
-    })
-}
-
-/// Returns the file of an include path.
-fn written(
-    program: &Program<'_>,
-    from: FileId,
-    module: &str,
-    is_system: bool,
-) -> Option<ImportTarget> {
-    let folder = program.path(from).directory();
-    let adjacent = normal(folder, module).and_then(|path| program.whole().modules.file_at(&path));
-    if let (false, Some(found)) = (is_system, adjacent) {
-        return Some(ImportTarget::module(Module::File(found)));
-    }
-    let modules = &program.whole().modules;
-    let named =
-        modules.builds.included(program.path(from).as_str(), module, |path| modules.file_at(path));
-    if let Some(found) = named {
-        return Some(ImportTarget::module(Module::File(found)));
-    }
-    let name = module.rsplit('/').next()?;
-    let ending = format!("/{}", module.trim_start_matches("./").trim_start_matches("../"));
-    let has_ending = |candidate: &FileId| {
-        let path = program.path(*candidate).as_str();
-        path.ends_with(&ending) || path == &ending[1..]
-    };
-    let named = program.whole().modules.includes.by_name.get(name)?;
-    let named: SmallVec<[FileId; 4]> = named.iter().copied().filter(has_ending).collect();
-    let is_bare = is_system && !module.contains('/');
-    let is_only = named.len() == 1;
-    let candidates = named.into_iter().filter(|&candidate| {
-        let searched = program.path(candidate).directory();
-        !is_bare
-            || candidate != from
-                && (is_search_directory(searched) || is_only && is_around(searched, folder))
-    });
-    // Prefers the candidate with the longest common directory.
-    let shared = |candidate: FileId| {
-        let path = program.path(candidate).as_str();
-        path.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count()
-    };
-    let best =
-        candidates.max_by_key(|&candidate| (shared(candidate), std::cmp::Reverse(candidate)))?;
-    Some(ImportTarget::module(Module::File(best)))
-}
-
-/// Names of directories that are usually include search paths.
-pub(crate) const SEARCHED: [&str; 4] = ["include", "includes", "inc", "uapi"];
-
-/// Returns the start of the last directory in a path that is an include search path.
-pub(crate) fn search_directory(path: &str) -> Option<usize> {
-    let mut end = path.rfind('/')?;
-    loop {
-        let start = path[..end].rfind('/').map_or(0, |slash| slash + 1);
-        if SEARCHED.contains(&&path[start..end]) {
-            return Some(start);
+        Self {
+            by_name,
+            alternatives: Alternatives::new(files),
+            builds: Builds::new(&layout.project_files, &|path| layout.file_at(path).is_some()),
         }
-        end = start.checked_sub(1)?;
+    }
+}
+
+impl ModuleSystem for Includes {
+    fn targets(&self, of: Importer<'_>) -> Vec<Option<ImportTarget>> {
+        of.each(|import| self.target(of, import))
+    }
+
+    /// An include finds a file by its path alone: which of them ask for one is in their footprints.
+    fn is_affected(&self, by: ModuleChange) -> bool {
+        by.builds
+    }
+}
+
+impl Includes {
+    fn target(&self, of: Importer<'_>, import: &Import) -> Option<ImportTarget> {
+        if import.kind != ImportKind::Include {
+            // Names of scopes, not of files: see `linkage`.
+            return None;
+        }
+        let is_system = import.level > 0;
+        if let Some(found) = self.written(of, &import.module, is_system) {
+            return Some(found);
+        }
+        of.rules().omitted_extensions.iter().find_map(|extension| {
+            self.written(of, &format!("{}.{extension}", import.module), is_system)
+        })
+    }
+
+    /// Returns the file of an include path.
+    fn written(&self, of: Importer<'_>, module: &str, is_system: bool) -> Option<ImportTarget> {
+        let folder = of.path().directory();
+        let adjacent = normal(folder, module).and_then(|path| of.layout.file_at(&path));
+        if let (false, Some(found)) = (is_system, adjacent) {
+            return Some(ImportTarget::module(Module::File(found)));
+        }
+        let named =
+            self.builds.included(of.path().as_str(), module, |path| of.layout.file_at(path));
+        if let Some(found) = named {
+            return Some(ImportTarget::module(Module::File(found)));
+        }
+        let name = module.rsplit('/').next()?;
+        let ending = format!("/{}", module.trim_start_matches("./").trim_start_matches("../"));
+        let has_ending = |candidate: &FileId| {
+            let path = of.files.path(*candidate).as_str();
+            path.ends_with(&ending) || path == &ending[1..]
+        };
+        let named = self.by_name.get(name)?;
+        let named: SmallVec<[FileId; 4]> = named.iter().copied().filter(has_ending).collect();
+        let is_bare = is_system && !module.contains('/');
+        let is_only = named.len() == 1;
+        let candidates = named.into_iter().filter(|&candidate| {
+            let searched = of.files.path(candidate).directory();
+            !is_bare
+                || candidate != of.file
+                    && (is_search_directory(searched) || is_only && is_around(searched, folder))
+        });
+        // Prefers the candidate with the longest common directory.
+        let shared = |candidate: FileId| {
+            let path = of.files.path(candidate).as_str();
+            path.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count()
+        };
+        let best = candidates
+            .max_by_key(|&candidate| (shared(candidate), std::cmp::Reverse(candidate)))?;
+        Some(ImportTarget::module(Module::File(best)))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Links inside of the repository: a file or a directory has the path of each link to it as well.
 
-use super::{Modules, normal};
+use super::layout::Layout;
+use super::paths::normal;
+use crate::files::project_file::ProjectFile;
 use cograph_model::graph::FileId;
 use std::collections::BTreeMap;
 
@@ -12,8 +14,19 @@ const MAX_PATHS: usize = 1 << 16;
 pub(super) struct Links(BTreeMap<String, String>);
 
 impl Links {
+    /// Collects the links among project files.
+    pub(super) fn of(project_files: &[ProjectFile]) -> Self {
+        let mut links = Self::default();
+        for file in project_files {
+            if let Some(target) = file.link_target() {
+                links.add(file.path.as_str(), target);
+            }
+        }
+        links
+    }
+
     /// Adds a link; one that leads out of the repository is left out.
-    pub(super) fn add(&mut self, path: &str, target: &str) {
+    fn add(&mut self, path: &str, target: &str) {
         let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let place = (!target.starts_with('/')).then(|| normal(folder, target)).flatten();
         // A link to a directory around it has no end.
@@ -27,11 +40,11 @@ impl Links {
     }
 
     /// Gives files and packages their further paths.
-    pub(super) fn follow(&self, modules: &mut Modules) {
+    pub(super) fn follow(&self, layout: &mut Layout) {
         let mut added = 0;
         for (link, place) in &self.0 {
-            if let Some(&file) = modules.by_path.get(place) {
-                modules.by_path.insert(link.clone(), file);
+            if let Some(&file) = layout.by_path.get(place) {
+                layout.by_path.insert(link.clone(), file);
                 continue;
             }
             let below = format!("{place}/");
@@ -40,7 +53,7 @@ impl Links {
                 let separator = if rest.is_empty() { "" } else { "/" };
                 Some(format!("{link}{separator}{rest}"))
             };
-            let files: Vec<(String, FileId)> = modules
+            let files: Vec<(String, FileId)> = layout
                 .by_path
                 .iter()
                 .filter_map(|(path, file)| Some((moved(path)?, *file)))
@@ -50,9 +63,9 @@ impl Links {
                 return;
             }
             for (path, file) in files {
-                modules.by_path.entry(path).or_insert(file);
+                layout.by_path.entry(path).or_insert(file);
             }
-            modules.by_name.values_mut().for_each(|packages| {
+            layout.by_name.values_mut().for_each(|packages| {
                 let further: Vec<(String, u32)> = packages
                     .iter()
                     .filter_map(|(name, package)| Some((moved(name)?, *package)))
@@ -71,10 +84,10 @@ mod tests {
 
     #[test]
     fn what_a_link_leads_to_has_its_path_too() {
-        let mut modules = Modules::default();
+        let mut layout = Layout::default();
         let paths = [("common/util.py", 0), ("common/deep/x.py", 1), ("a/util.py", 2)];
         for (path, file) in paths {
-            modules.by_path.insert(path.to_owned(), FileId(file));
+            layout.by_path.insert(path.to_owned(), FileId(file));
         }
         let mut links = Links::default();
         for (path, target) in [
@@ -86,10 +99,10 @@ mod tests {
         ] {
             links.add(path, target);
         }
-        links.follow(&mut modules);
-        let at = |path: &str| modules.file_at(path).map(|file| file.0);
+        links.follow(&mut layout);
+        let at = |path: &str| layout.file_at(path).map(|file| file.0);
         assert_eq!(at("a/util.py"), Some(0), "the link itself has no contents");
         assert_eq!((at("b/common/util.py"), at("b/common/deep/x.py")), (Some(0), Some(1)));
-        assert_eq!(modules.by_path.len(), 5, "nothing around, and nothing outside");
+        assert_eq!(layout.by_path.len(), 5, "nothing around, and nothing outside");
     }
 }

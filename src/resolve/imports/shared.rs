@@ -1,10 +1,12 @@
 //! Imports that all files of a project see: those that a source file marks, and those of project
 //! files. A project is the directory of its file, with all below it that have none of their own.
 
-use super::{Modules, declared, normal};
+use super::declared;
+use super::layout::Layout;
+use super::paths::{folders_around, joined, normal, split_last};
+use crate::files::table::FileTable;
 use crate::units::import_target::SharedImport;
 use crate::units::import_target::{ImportTarget, Module, Seen, family};
-use crate::workspace::tables::Tables;
 use cograph_grammar::Language;
 use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
@@ -35,13 +37,13 @@ pub(super) struct SharedImports {
 }
 
 impl SharedImports {
-    pub(super) fn new(modules: &Modules, tables: &Tables) -> Self {
+    pub(super) fn new(layout: &Layout, files: &FileTable) -> Self {
         let mut all = Self::default();
         let mut numbers: BTreeMap<(&str, &str), usize> = BTreeMap::new();
         let mut written: Vec<(&'static Language, Written)> = Vec::new();
-        let roots = Roots::new(&modules.project_files);
-        for (file, entry) in tables.ids().zip(&tables.files) {
-            let Some(head) = tables.head(file) else { continue };
+        let roots = Roots::new(&layout.project_files);
+        for (file, entry) in files.each() {
+            let Some(head) = &entry.head else { continue };
             if !head.language.manifest.modules.share_imports() {
                 continue;
             }
@@ -55,7 +57,7 @@ impl SharedImports {
             written[number].1.extend(own.map(|own| (own.module.clone(), own.alias.clone())));
         }
         let make = |(language, written): (&'static Language, Written)| {
-            seen(modules, tables, language, written)
+            seen(layout, files, language, written)
         };
         all.projects = written.into_iter().map(make).collect();
         all
@@ -86,11 +88,11 @@ impl SharedImports {
     }
 }
 
-fn seen(modules: &Modules, tables: &Tables, language: &'static Language, written: Written) -> Seen {
+fn seen(layout: &Layout, files: &FileTable, language: &'static Language, written: Written) -> Seen {
     let mut seen = Seen::default();
-    let named = |text: &str| tables.names.number(text);
+    let named = |text: &str| files.names.number(text);
     for (module, alias) in written {
-        let found = declared::place(modules, language, &module, &named);
+        let found = declared::place(layout, language, &module, &named);
         let target = match found {
             Some((package, path)) => ImportTarget::in_module(Module::Package(package), path.into()),
             None => ImportTarget::External(module.clone()),
@@ -114,7 +116,7 @@ impl<'f> Roots<'f> {
     fn new(files: &'f BTreeMap<String, String>) -> Self {
         let mut projects: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for path in files.keys().filter(|path| path.ends_with(PROJECT_ENDING)) {
-            projects.entry(folder_of(path)).or_default().push(path);
+            projects.entry(split_last(path).0).or_default().push(path);
         }
         Self { files, projects }
     }
@@ -122,7 +124,7 @@ impl<'f> Roots<'f> {
     /// Returns the directory of the project around a directory; the root of the repository if there
     /// is none.
     fn around<'p>(&'p self, folder: &'p str) -> &'p str {
-        let found = above(folder).find(|folder| self.projects.contains_key(folder));
+        let found = folders_around(folder).find(|folder| self.projects.contains_key(folder));
         found.unwrap_or_default()
     }
 
@@ -130,9 +132,8 @@ impl<'f> Roots<'f> {
     fn imports(&self, root: &str) -> Written {
         let mut found = BTreeSet::new();
         for name in SETTINGS {
-            for folder in above(root) {
-                let path =
-                    if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+            for folder in folders_around(root) {
+                let path = joined(folder, name);
                 let Some(text) = self.files.get(&path) else { continue };
                 self.read(&path, 0, &mut found);
                 if !text.contains(CONTINUED) {
@@ -153,7 +154,7 @@ impl<'f> Roots<'f> {
             if element.starts_with("Import") {
                 let project = value("Project").replace('\\', "/");
                 let project = project.trim_start_matches("$(MSBuildThisFileDirectory)");
-                if let Some(other) = normal(folder_of(path), project).filter(|it| it != path) {
+                if let Some(other) = normal(split_last(path).0, project).filter(|it| it != path) {
                     self.read(&other, depth + 1, found);
                 }
                 continue;
@@ -167,18 +168,6 @@ impl<'f> Roots<'f> {
             }
         }
     }
-}
-
-fn folder_of(path: &str) -> &str {
-    path.rsplit_once('/').map_or("", |(folder, _)| folder)
-}
-
-/// Returns a directory and those above it, innermost first.
-fn above(folder: &str) -> impl Iterator<Item = &str> {
-    std::iter::successors(Some(folder), |folder| match folder.rsplit_once('/') {
-        Some((outer, _)) => Some(outer),
-        None => (!folder.is_empty()).then_some(""),
-    })
 }
 
 /// Returns the elements `Using` and `Import` of a project file, each up to its end, outside of

@@ -1,13 +1,14 @@
 //! Construction of tables: with all facts in memory, or with facts that are read on demand.
 
 use super::derive;
-use crate::ProjectFile;
+use crate::files::archive::Archive;
+use crate::files::project_file::ProjectFile;
+use crate::files::table::File;
 use crate::imports::Modules;
-use crate::units::archive::Archive;
 use crate::units::interner::Names;
 use crate::units::prepared::{Head, Prepared};
 use crate::workspace::postings::Postings;
-use crate::workspace::tables::{File, Tables};
+use crate::workspace::tables::Tables;
 use cograph_model::RepoPath;
 use cograph_model::graph::{FileId, FileRecord};
 use std::sync::{Arc, OnceLock};
@@ -42,14 +43,16 @@ impl Tables {
             File { path: record.path.clone(), head, content: OnceLock::from(content.map(Arc::new)) }
         };
         let files: Vec<File> = files.iter().zip(prepared).map(file).collect();
-        let mut tables = Self { names: Arc::new(names), project_files, ..Self::default() };
+        let mut tables = Self::default();
         let keys = (1..).take(files.len()).collect();
-        tables.set_files(files, keys);
-        tables.modules = Modules::new(&tables);
-        let imported = tables.ids().map(|file| tables.import_files(file)).collect();
+        (tables.files.names, tables.files.project_files) = (Arc::new(names), project_files);
+        tables.files.set(files, keys);
+        tables.modules = Modules::new(&tables.files);
+        let imported = tables.files.ids().map(|file| tables.import_files(file)).collect();
         tables.modules.set_imported(imported);
         let mut postings = Postings::default();
         tables
+            .files
             .units()
             .for_each(|(file, unit)| postings.add(file, unit, tables.package_with_names(file)));
         tables.postings = postings;
@@ -77,12 +80,9 @@ impl Tables {
         archive: Arc<dyn Archive>,
         project_files: Vec<ProjectFile>,
     ) -> Self {
-        let mut tables = Self {
-            project_files,
-            postings: Postings::written(Arc::clone(&archive)),
-            ..Self::default()
-        };
-        tables.archive = Some(archive);
+        let mut tables =
+            Self { postings: Postings::written(Arc::clone(&archive)), ..Self::default() };
+        (tables.files.archive, tables.files.project_files) = (Some(archive), project_files);
         let (mut files, mut keys, mut imported) =
             (Vec::with_capacity(known.len()), Vec::new(), Vec::new());
         let mut changed = Vec::new();
@@ -93,15 +93,16 @@ impl Tables {
             imported.push(imports.unwrap_or_default());
             files.push(File { path, head, content: OnceLock::new() });
         }
-        tables.set_files(files, keys);
-        tables.modules = Modules::new(&tables);
-        let numbers =
-            |keys: Vec<u32>| keys.into_iter().filter_map(|key| tables.position(key)).collect();
+        tables.files.set(files, keys);
+        tables.modules = Modules::new(&tables.files);
+        let numbers = |keys: Vec<u32>| {
+            keys.into_iter().filter_map(|key| tables.files.position(key)).collect()
+        };
         let imported = imported.into_iter().map(numbers).collect();
         tables.modules.set_imported(imported);
         for file in changed {
             let own = tables.own_postings(file);
-            tables.postings.replace(tables.key(file), &[], &own);
+            tables.postings.replace(tables.files.key(file), &[], &own);
         }
         tables.connect();
         derive::derive(&mut tables, |_| true);

@@ -6,7 +6,7 @@
 //! ones only, so the result is independent of the order of changes.
 
 use crate::db::each_file::each_file;
-use crate::members::{aliases, inherent, structural};
+use crate::inference::{aliases, inherent, structural};
 use crate::workspace::extensions::{Family, FoundExtensions};
 use crate::workspace::program::Program;
 use crate::workspace::tables::Tables;
@@ -20,7 +20,7 @@ pub(crate) fn derive(tables: &mut Tables, is_touched: impl Fn(&str) -> bool) {
     let before = std::mem::take(&mut tables.derived);
     let mut extending: BTreeMap<&'static str, Vec<FileId>> = BTreeMap::new();
     for (file, language) in
-        tables.ids().filter_map(|file| Some((file, tables.extends_types(file)?)))
+        tables.files.ids().filter_map(|file| Some((file, tables.files.extends_types(file)?)))
     {
         extending.entry(crate::units::import_target::family(language)).or_default().push(file);
     }
@@ -76,7 +76,7 @@ impl Family {
             }
         }
         for (outside, member) in &self.found.external_extensions {
-            let name = tables.name_of(*member);
+            let name = tables.files.name_of(*member);
             tables
                 .derived
                 .external_extensions
@@ -102,13 +102,13 @@ impl Family {
 }
 
 fn add_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
-    let name = tables.name_of(member);
+    let name = tables.files.name_of(member);
     tables.derived.extensions.entry(owner).or_default().entry(name).or_default().push(member);
     tables.derived.containers.insert(member, owner);
 }
 
 fn remove_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
-    let name = tables.name_of(member);
+    let name = tables.files.name_of(member);
     tables.derived.containers.remove(&member);
     let Some(members) = tables.derived.extensions.get_mut(&owner) else { return };
     if let Some(of_name) = members.get_mut(&name) {

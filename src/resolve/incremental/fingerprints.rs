@@ -3,8 +3,9 @@
 
 use crate::imports::Modules;
 use crate::units::footprint::{Altered, Question};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use crate::workspace::tables::Tables;
-use crate::{Name, Symbols};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -35,7 +36,8 @@ impl Answers {
             })
         };
         let package = |package: &crate::imports::Package| {
-            let files: Vec<u32> = package.files.iter().map(|file| tables.key(*file)).collect();
+            let files: Vec<u32> =
+                package.files.iter().map(|file| tables.files.key(*file)).collect();
             (package.identity, (number(files), package.name.clone()))
         };
         Self {
@@ -50,10 +52,10 @@ impl Answers {
                 .iter()
                 .map(|(name, found)| (*name, symbols(tables, found)))
                 .collect(),
-            packages: tables.modules.packages.iter().map(package).collect(),
-            nesting: tables.linkage.nesting(&|file| tables.key(file)),
-            alternatives: tables.modules.alternatives.number(),
-            builds: tables.modules.builds.number(),
+            packages: tables.modules.packages().iter().map(package).collect(),
+            nesting: tables.linkage.nesting(&|file| tables.files.key(file)),
+            alternatives: tables.modules.alternatives().number(),
+            builds: tables.modules.builds().number(),
         }
     }
 
@@ -64,7 +66,7 @@ impl Answers {
             altered.question(Question::external_extensions(ty))
         });
         differ(&self.interfaces, &now.interfaces, |name| {
-            altered.question(Question::interfaces(tables.names.text(*name)))
+            altered.question(Question::interfaces(tables.files.names.text(*name)))
         });
         differ(&self.packages, &now.packages, |identity| {
             altered.question(Question::package(*identity))
@@ -97,7 +99,7 @@ impl Answers {
 }
 
 fn symbol(tables: &Tables, symbol: SymbolRef) -> (u32, u32) {
-    (tables.key(symbol.file), symbol.symbol.0)
+    (tables.files.key(symbol.file), symbol.symbol.0)
 }
 
 fn symbols(tables: &Tables, symbols: &[SymbolRef]) -> u64 {
@@ -113,7 +115,7 @@ fn given(
 ) -> FxHashMap<u32, u64> {
     let mut given: FxHashMap<u32, u64> = FxHashMap::default();
     let mut add = |of: &SymbolRef, part: u64| {
-        let sum = given.entry(tables.key(of.file)).or_default();
+        let sum = given.entry(tables.files.key(of.file)).or_default();
         *sum = sum.wrapping_add(number((of.symbol, part)));
     };
     let derived = &tables.derived;
@@ -140,12 +142,12 @@ pub(super) struct Links {
 
 impl Links {
     pub(crate) fn of(tables: &Tables) -> Self {
-        Self { libraries: tables.modules.libraries(&|file| u64::from(tables.key(file))) }
+        Self { libraries: tables.modules.libraries(&|file| u64::from(tables.files.key(file))) }
     }
 
     pub(crate) fn number(&self, tables: &Tables, modules: &Modules, file: FileId) -> u64 {
         modules.links(file, tables.import_targets(file), self.libraries, &|file| {
-            u64::from(tables.key(file))
+            u64::from(tables.files.key(file))
         })
     }
 }

@@ -3,97 +3,29 @@
 
 mod placement;
 
+use crate::files::archive::PostingFlags;
+use crate::files::project_file::ProjectFile;
+use crate::files::table::File;
+use crate::imports::{Modules, package_with_names};
+use crate::incremental::change::{Change, Changed, Listing, Replaced, VisibleChange};
+use crate::incremental::derive;
 use crate::incremental::fingerprints::{Answers, Links};
-use crate::units::archive::PostingFlags;
 use crate::units::contexts::contexts;
 use crate::units::footprint::{Altered, Asked, FileSet, Question};
-use crate::units::partition::Shared;
+use crate::units::import_target::family;
+use crate::units::interface_hash;
+use crate::units::prepared::Head;
 use crate::workspace::postings::{self, Own};
-use crate::{ProjectFile, incremental::derive, units::interface_hash};
-use crate::{
-    imports::{Modules, package_with_names},
-    units::import_target::family,
-};
-use crate::{
-    units::prepared::{Content, Head},
-    workspace::tables::{File, Tables},
-};
-use cograph_grammar::{self as grammar, Language, ModuleSystem};
+use crate::workspace::tables::Tables;
+use cograph_grammar::Language;
+use cograph_model::RepoPath;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{ExprId, FileFacts, LocalSymbol, ScopeId, Symbol, flags};
 use cograph_model::graph::FileId;
-use cograph_model::{LanguageId, RepoPath};
 use placement::Placement;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
-
-/// Change of files.
-#[derive(Debug)]
-pub struct Change {
-    /// All files, if paths were added or removed.
-    pub listing: Option<Listing>,
-    /// New and modified files.
-    pub changed: Vec<Changed>,
-    /// Project files of module systems, if they have changed.
-    pub project_files: Option<Vec<ProjectFile>>,
-}
-
-/// All files of a repository with their keys, sorted by path.
-#[derive(Debug)]
-pub struct Listing(pub Vec<(RepoPath, u32)>);
-
-/// Current state of a changed file.
-#[derive(Debug)]
-pub struct Changed {
-    /// File id after the change.
-    pub file: FileId,
-    /// Language, all facts and the extent of their exported part; `None` for a file without facts.
-    pub content: Option<(LanguageId, Arc<FileFacts>, Shared)>,
-}
-
-/// Changed file with its states before and after.
-struct Replaced {
-    file: FileId,
-    key: u32,
-    path: RepoPath,
-    was: Option<(Head, Vec<Own>)>,
-    is: Option<(Head, Content, Vec<Own>)>,
-    /// Part of the change that is visible to other files.
-    seen: VisibleChange,
-}
-
-/// Part of a file's change that is visible to other files.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum VisibleChange {
-    Nothing,
-    /// Trailing functions, which other files find by name.
-    Functions,
-    Anything,
-}
-
-impl Replaced {
-    fn heads(&self) -> (Option<&Head>, Option<&Head>) {
-        (self.was.as_ref().map(|(head, _)| head), self.is.as_ref().map(|(head, ..)| head))
-    }
-
-    /// True if the file was added, removed or moved from the view of module systems.
-    fn is_moved(&self) -> bool {
-        match self.heads() {
-            (Some(was), Some(is)) => {
-                !std::ptr::eq(was.language, is.language)
-                    || was.package != is.package
-                    || was.everywhere != is.everywhere
-            }
-            (was, is) => was.is_some() != is.is_some(),
-        }
-    }
-
-    fn languages(&self) -> impl Iterator<Item = &'static Language> + use<> {
-        let (was, is) = self.heads();
-        [was, is].map(|head| head.map(|head| head.language)).into_iter().flatten()
-    }
-}
 
 impl Tables {
     /// Applies a change and returns the files to resolve, in order. `asked` has the footprints of
@@ -103,7 +35,7 @@ impl Tables {
         let mut altered = Altered::default();
         let named = |file: FileId| match &listing {
             Some(Listing(files)) => files[file.0 as usize].clone(),
-            None => (self.files[file.0 as usize].path.clone(), self.key(file)),
+            None => (self.files.path(file).clone(), self.files.key(file)),
         };
         let replaced: Vec<Replaced> = changed
             .into_iter()
@@ -141,10 +73,10 @@ impl Tables {
             self.update_all(listing, replaced, gone, project_files, placement, &mut altered);
         }
         let is_affected = |file: &FileId| {
-            self.has_facts(*file)
+            self.files.has_facts(*file)
                 && (changed.contains(file) || altered.invalidates(asked[file.0 as usize]))
         };
-        self.ids().filter(is_affected).collect()
+        self.files.ids().filter(is_affected).collect()
     }
 
     /// Compares a file with its previous state.
@@ -156,21 +88,23 @@ impl Tables {
         altered: &mut Altered,
     ) -> Replaced {
         let Changed { file, content } = changed;
-        let before = self.position(key);
-        let was =
-            before.and_then(|before| Some((self.head(before)?.clone(), self.own_postings(before))));
+        let before = self.files.position(key);
+        let was = before
+            .and_then(|before| Some((self.files.head(before)?.clone(), self.own_postings(before))));
         let mut seen = VisibleChange::Anything;
         let is = content.map(|(language, facts, shared)| {
             let mut left = FileFacts::clone(&facts);
-            let names = self.names.numbers(&left.names);
+            let names = self.files.names.numbers(&left.names);
             let prepared = shared.leave(&mut left, language, names);
             let (head, content) = prepared.into_parts(Arc::new(left));
             if let Some((was, before)) = was.as_ref().zip(before) {
                 seen = self.seen(before, was, key, &facts, &head, altered);
             }
-            let own =
-                postings::of_file(content.unit(&self.names), package_with_names(&head, &path))
-                    .collect();
+            let own = postings::of_file(
+                content.unit(&self.files.names),
+                package_with_names(&head, &path),
+            )
+            .collect();
             (head, content, own)
         });
         // Also for a file without facts: a footprint may contain the failed read.
@@ -198,7 +132,7 @@ impl Tables {
         if was.interface == is.interface {
             return VisibleChange::Nothing;
         }
-        let Some((was, _)) = self.facts(before) else { return VisibleChange::Anything };
+        let Some((was, _)) = self.files.facts(before) else { return VisibleChange::Anything };
         let (first, end) = (
             functions_start(&was).max(functions_start(now)),
             was.symbols.len().min(now.symbols.len()),
@@ -226,7 +160,7 @@ impl Tables {
             })
             .collect();
         // The computation of import targets looks up modules by name.
-        let names_modules = is.language.manifest.modules.system == ModuleSystem::CrateTree
+        let names_modules = is.language.manifest.modules.declares_children()
             && now.imports.iter().any(|import| {
                 import.item.get().is_some_and(|item| names.contains(&*now.names[item]))
             });
@@ -242,11 +176,11 @@ impl Tables {
     /// Returns the removed files, by their previous ids.
     fn gone(&self, Listing(files): &Listing, altered: &mut Altered) -> Vec<(FileId, Vec<Own>)> {
         let left: FxHashSet<u32> = files.iter().map(|(_, key)| *key).collect();
-        let gone = self.ids().filter(|file| !left.contains(&self.key(*file)));
+        let gone = self.files.ids().filter(|file| !left.contains(&self.files.key(*file)));
         let gone: Vec<(FileId, Vec<Own>)> =
             gone.map(|file| (file, self.own_postings(file))).collect();
         for (file, own) in &gone {
-            let key = FileId(self.key(*file));
+            let key = FileId(self.files.key(*file));
             for files in [&mut altered.facts, &mut altered.links, &mut altered.given] {
                 files.insert(key);
             }
@@ -266,7 +200,7 @@ impl Tables {
             if seen != VisibleChange::Nothing {
                 self.postings.replace(key, &was, &own);
             }
-            let known = &mut self.files[file.0 as usize];
+            let known = self.files.entry(file);
             known.head = head;
             known.content = OnceLock::from(content);
         }
@@ -286,9 +220,9 @@ impl Tables {
         let has_listing = listing.is_some();
         let answers = Answers::of(self);
         let numbers = Links::of(self);
-        let may_lead_elsewhere = self.ids().filter(|file| placement.invalidates(self, *file));
+        let may_lead_elsewhere = self.files.ids().filter(|file| placement.invalidates(self, *file));
         let links = may_lead_elsewhere
-            .map(|file| (self.key(file), numbers.number(self, &self.modules, file)));
+            .map(|file| (self.files.key(file), numbers.number(self, &self.modules, file)));
         let links: FxHashMap<u32, u64> = links.collect();
         let others: Vec<&Replaced> =
             replaced.iter().filter(|file| file.seen == VisibleChange::Anything).collect();
@@ -298,32 +232,33 @@ impl Tables {
 
         let mut before = placement.is_other.then(|| PreviousImports::of(self));
         for (file, own) in &gone {
-            let key = self.key(*file);
+            let key = self.files.key(*file);
             self.postings.replace(key, own, &[]);
         }
         if let Some(listing) = listing {
             self.list(listing);
         }
-        self.project_files =
-            project_files.unwrap_or_else(|| std::mem::take(&mut self.project_files));
+        if let Some(now) = project_files {
+            self.files.project_files = now;
+        }
         self.put(replaced);
         if let Some(before) = &mut before {
-            let modules = Modules::new(self);
+            let modules = Modules::new(&self.files);
             before.modules = std::mem::replace(&mut self.modules, modules);
             let imported = |file: FileId| {
-                let key = self.key(file);
+                let key = self.files.key(file);
                 let stays = !links.contains_key(&key) && !others.contains(&file);
                 before.imported(key).filter(|_| stays).map_or_else(
                     || self.import_files(file),
                     |keys| {
                         let mut files: Vec<FileId> =
-                            keys.iter().filter_map(|key| self.position(*key)).collect();
+                            keys.iter().filter_map(|key| self.files.position(*key)).collect();
                         files.sort_unstable();
                         files.into()
                     },
                 )
             };
-            let imported = self.ids().map(imported).collect();
+            let imported = self.files.ids().map(imported).collect();
             self.modules.set_imported(imported);
         } else {
             for file in others {
@@ -339,16 +274,18 @@ impl Tables {
 
         answers.compare(&Answers::of(self), self, altered);
         let numbers = Links::of(self);
-        let number =
-            |key: &u32| self.position(*key).map(|file| numbers.number(self, &self.modules, file));
+        let number = |key: &u32| {
+            self.files.position(*key).map(|file| numbers.number(self, &self.modules, file))
+        };
         let relinked = links.iter().filter(|(key, was)| number(key) != Some(**was));
         relinked.for_each(|(key, _)| altered.links.insert(FileId(*key)));
         placement.questions.iter().for_each(|question| altered.question(*question));
         altered.reach = match before {
             Some(before) => before.leading_to(&altered.links),
             None => closure(
-                self.ids()
-                    .map(|file| (self.key(file), self.next_to(file).map(|next| self.key(next)))),
+                self.files.ids().map(|file| {
+                    (self.files.key(file), self.next_to(file).map(|next| self.files.key(next)))
+                }),
                 &altered.links,
             ),
         };
@@ -359,15 +296,15 @@ impl Tables {
         let (mut files, mut keys) =
             (Vec::with_capacity(listing.len()), Vec::with_capacity(listing.len()));
         for (path, key) in listing {
-            let known = self.position(key).map(|file| {
-                let File { head, content, .. } = &mut self.files[file.0 as usize];
+            let known = self.files.position(key).map(|file| {
+                let File { head, content, .. } = self.files.entry(file);
                 (head.take(), std::mem::take(content))
             });
             let (head, content) = known.unwrap_or_default();
             files.push(File { path, head, content });
             keys.push(key);
         }
-        self.set_files(files, keys);
+        self.files.set(files, keys);
         self.postings.clear_memo();
     }
 }
@@ -402,11 +339,6 @@ fn record_altered_lists(was: &[Own], is: &[Own], altered: &mut Altered) {
         .for_each(|list| altered.question(*list));
 }
 
-/// Returns the language of a file without facts, by its name: imports may still lead to it.
-fn language_by_name(path: &RepoPath) -> Option<&'static Language> {
-    grammar::detect(path, &[], &vec![0; grammar::count()]).map(grammar::language)
-}
-
 /// Import targets before a change, by keys.
 struct PreviousImports {
     keys: Vec<u32>,
@@ -420,13 +352,14 @@ impl PreviousImports {
     fn of(tables: &Tables) -> Self {
         let shares = |file| {
             tables
+                .files
                 .language(file)
                 .is_some_and(|language: &Language| language.manifest.modules.shared_folder)
         };
         Self {
-            keys: tables.keys.clone(),
-            positions: tables.positions.clone(),
-            shares: tables.ids().map(shares).collect(),
+            keys: tables.files.keys().to_vec(),
+            positions: tables.files.positions().to_vec(),
+            shares: tables.files.ids().map(shares).collect(),
             modules: Modules::default(),
         }
     }

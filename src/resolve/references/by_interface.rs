@@ -3,9 +3,10 @@
 
 use crate::db::Db;
 use crate::db::ty::Ty;
-use crate::members::inherent;
+use crate::inference::{infer, inherent, lookup};
 use crate::references::outcome::chosen;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::MemberLookup;
 use cograph_model::facts::{ExprId, Site, flags};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
@@ -30,12 +31,12 @@ pub(super) fn implementation(
     let implements = |member: &SymbolRef| {
         let implemented = db.program.symbol(*member).implements;
         implemented.is_some()
-            && outside_name(&db.type_of(member.file, implemented))
+            && outside_name(&infer::type_of(db, member.file, implemented))
                 .is_some_and(|of| is_same(&of, &interface))
     };
     let first = unit.facts.lists[site.args.range()].first().copied();
-    if let Some(Ty::Instance(of, _)) = first.map(|first| db.ty(file, first)) {
-        let mut found = db.own_members(of, name);
+    if let Some(Ty::Instance(of, _)) = first.map(|first| infer::ty(db, file, first)) {
+        let mut found = lookup::own_members(db, of, name);
         found.retain(|member| implements(member));
         let found = inherent::of_same_block(db, file, first.unwrap_or(ExprId::NONE), found);
         if found.len() == 1 {
@@ -49,8 +50,9 @@ pub(super) fn implementation(
     let [only] = found[..] else { return None };
     site.enclosing.get()?;
     let result = db.program.symbol(SymbolRef { file, symbol: site.enclosing }).ty;
-    let result = result.is_some().then(|| db.instance_of_expr(file, result))?;
-    let Ty::Instance(made, _) = db.instance_of_expr(only.file, db.program.symbol(only).owner)
+    let result = result.is_some().then(|| infer::instance_of_expr(db, file, result))?;
+    let Ty::Instance(made, _) =
+        infer::instance_of_expr(db, only.file, db.program.symbol(only).owner)
     else {
         return None;
     };

@@ -1,15 +1,17 @@
 //! Resolution of constructions: to the constructor, where overloads distinguish constructors, else
 //! to the type.
 
-use crate::calls::call::CallArguments;
-use crate::calls::{call, overload, receivers};
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::members::{aliases, hierarchy, lookup, type_flow};
-use crate::names::{conditions, linkage};
+use crate::inference::{
+    aliases,
+    call::{self, CallArguments},
+    conditions, hierarchy, infer, linkage, lookup, overload, receivers, scopes, type_flow,
+};
 use crate::references::outcome::{chosen, external, unresolved};
 use crate::references::{instead, variants};
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::{CallMeaning, FlowKind};
 use cograph_model::Step;
 use cograph_model::facts::{Expr, ExprId, Site};
@@ -59,7 +61,7 @@ pub(super) fn construct_site(
 /// Resolves a reference to the constructors of a type as a value: who calls that decides which of
 /// them is meant.
 pub(super) fn makers_site(db: &Db, file: FileId, site: &Site, ty: ExprId) -> Resolution {
-    let Ty::Instance(made, _) = db.instance_of_expr(file, ty) else {
+    let Ty::Instance(made, _) = infer::instance_of_expr(db, file, ty) else {
         return unresolved(Step::LocalValue);
     };
     let made = aliases::alias_target(db, made).unwrap_or(made);
@@ -89,7 +91,7 @@ pub(super) fn field_site(db: &Db, file: FileId, site: &Site, field: SymbolRef) -
     if !holds_value {
         return unresolved(Step::LocalValue);
     }
-    match db.instance_of_expr(field.file, ty) {
+    match infer::instance_of_expr(db, field.file, ty) {
         Ty::Instance(symbol, _) => {
             construct_site(db, file, site, &Symbols::from_slice(&[symbol]), Step::DeclaredType)
         }
@@ -133,7 +135,7 @@ pub(super) fn library_holder(db: &Db, file: FileId, ty: ExprId) -> Option<Rc<str
 }
 
 fn library_type(db: &Db, file: FileId, ty: ExprId) -> Option<Rc<str>> {
-    match db.type_of(file, ty) {
+    match infer::type_of(db, file, ty) {
         Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => Some(name),
         _ => None,
     }
@@ -165,7 +167,7 @@ pub(super) fn made_in_place(
     // A pointer points to what is made elsewhere.
     let is_value =
         matches!(facts.exprs[held.get()?], Expr::Name(..) | Expr::Member(..) | Expr::Apply(..));
-    match db.instance_of_expr(of, held) {
+    match infer::instance_of_expr(db, of, held) {
         Ty::Instance(symbol, _) if is_value => Some(symbol),
         _ => None,
     }
@@ -177,7 +179,9 @@ fn declared_type(db: &Db, file: FileId, object: ExprId) -> Option<(FileId, ExprI
     let position = object.get()?;
     let symbols = match unit.facts.exprs[position] {
         Expr::Name(name, scope) => {
-            match db.lookup(file, unit.name(name), scope, unit.facts.positions[position])?.0 {
+            match scopes::lookup(db, file, unit.name(name), scope, unit.facts.positions[position])?
+                .0
+            {
                 Entity::Local(of, bindings) => {
                     let [only] = bindings[..] else { return None };
                     return Some((of, db.program.known(of).binding(only).ty));
@@ -187,7 +191,7 @@ fn declared_type(db: &Db, file: FileId, object: ExprId) -> Option<(FileId, ExprI
             }
         }
         Expr::Member(object, name) => {
-            lookup::member_symbols(db, &db.ty(file, object), unit.name(name))
+            lookup::member_symbols(db, &infer::ty(db, file, object), unit.name(name))
         }
         _ => return None,
     };

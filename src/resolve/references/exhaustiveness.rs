@@ -3,6 +3,7 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
+use crate::inference::{infer, scopes};
 use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId};
 use cograph_model::graph::{FileId, Resolution, Target};
 use cograph_model::{Step, Verdict};
@@ -28,7 +29,7 @@ pub(super) fn values_of_declared(db: &Db, file: FileId, bindings: &[BindingId]) 
         return None;
     }
     let given = all().filter(|binding| binding.value.is_some());
-    let values = Ty::union(given.map(|binding| db.ty(file, binding.value)));
+    let values = Ty::union(given.map(|binding| infer::ty(db, file, binding.value)));
     let is_function = |ty: &Ty| matches!(ty, Ty::Callable(..) | Ty::Type(..) | Ty::Lambda(..));
     let are_functions = match &values {
         Ty::Union(parts) => parts.iter().any(is_function),
@@ -63,14 +64,14 @@ fn is_certain(db: &Db, file: FileId, value: ExprId) -> bool {
         }
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
-            match db.lookup(file, name, scope, facts.positions[position]) {
+            match scopes::lookup(db, file, name, scope, facts.positions[position]) {
                 Some((Entity::Local(of, bindings), _)) => {
                     bindings.iter().all(|id| is_certain_binding(db, of, *id))
                 }
                 found => found.is_some(),
             }
         }
-        _ => db.ty(file, value).is_known(),
+        _ => infer::ty(db, file, value).is_known(),
     })
 }
 

@@ -7,7 +7,6 @@ use crate::units::footprint::Asked;
 use crate::units::unit::{Unit, UnitTable};
 use crate::workspace::program::Program;
 use crate::workspace::tables::Tables;
-use cograph_grammar::ModuleSystem;
 use cograph_model::facts::{FileFacts, ImportKind, LocalSymbol, SiteId};
 use cograph_model::graph::{FileId, FileResolution, SymbolRef};
 use std::sync::Arc;
@@ -25,12 +24,12 @@ impl Tables {
     /// Resolves the references, imports and relations of one file with all facts in memory. The
     /// result depends on the tables alone, not on the order of calls.
     pub fn resolve_file(&self, file: FileId) -> Resolved {
-        self.unit(file).map_or_else(Resolved::default, |unit| self.resolve_unit(file, unit))
+        self.files.unit(file).map_or_else(Resolved::default, |unit| self.resolve_unit(file, unit))
     }
 
     /// Resolves a file of which the tables have only the exported part; `facts` are all of it.
     pub fn resolve_shared(&self, file: FileId, facts: &FileFacts) -> Resolved {
-        let Some(unit) = self.unit(file) else { return Resolved::default() };
+        let Some(unit) = self.files.unit(file) else { return Resolved::default() };
         let table = UnitTable::of(facts, Arc::clone(&unit.table.names), Some(unit.table.interface));
         self.resolve_unit(file, Unit { facts, table: &table, ..unit })
     }
@@ -49,7 +48,7 @@ impl Tables {
         let sites = sites.iter().enumerate().map(resolved).collect();
         let imports =
             (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
-        if unit.language.manifest.modules.system == ModuleSystem::Includes {
+        if unit.language.manifest.modules.pastes_files() {
             let included =
                 unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
             let omitted = &unit.language.manifest.modules.omitted_extensions;
@@ -66,7 +65,7 @@ impl Tables {
             .filter_map(|symbol| Some((symbol, *program.container(SymbolRef { file, symbol })?)))
             .collect();
         drop(db);
-        let asked = program.into_footprint().build(&self.keys);
+        let asked = program.into_footprint().build(self.files.keys());
         let resolution = FileResolution { sites, holders, imports, relations, containers };
         Resolved { resolution, asked }
     }

@@ -1,14 +1,17 @@
 //! Heuristic for unknown receivers: the only reachable member of that name, if it fits the call and
 //! is no common name of builtin types.
 
-use crate::calls::overload;
-use crate::calls::overload::argument_count;
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::members::{derived, lookup};
+use crate::inference::{
+    derived, lookup,
+    overload::{self, argument_count},
+    scopes,
+};
 use crate::references::outcome::unresolved;
 use crate::units::bounds::MAX_CANDIDATES;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::ImplicitUse;
 use cograph_model::facts::{Expr, ExprId, ScopeKind, Site};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
@@ -123,7 +126,13 @@ fn is_own_receiver(db: &Db, file: FileId, object: ExprId) -> bool {
     let Some(position) = object.get() else { return false };
     match unit.facts.exprs[position] {
         Expr::Name(name, scope) => {
-            let found = db.lookup(file, db.name(file, name), scope, unit.facts.positions[position]);
+            let found = scopes::lookup(
+                db,
+                file,
+                db.name(file, name),
+                scope,
+                unit.facts.positions[position],
+            );
             matches!(found, Some((Entity::Local(of, bindings), _)) if of == file
                 && bindings.iter().all(|id| is_receiver(unit.binding(*id).value)))
         }
@@ -183,7 +192,7 @@ fn outside_value(db: &Db, file: FileId, value: ExprId) -> Option<Outside> {
         },
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
-            match db.lookup(file, name, scope, unit.facts.positions[position]) {
+            match scopes::lookup(db, file, name, scope, unit.facts.positions[position]) {
                 None => Some(Outside::Name),
                 Some((Entity::Local(of, bindings), _)) if of == file => {
                     let values =

@@ -2,13 +2,12 @@
 
 use crate::db::Db;
 use crate::db::ty::Entity;
-use crate::members::{inherent, overrides};
-use crate::names::visited::Visited;
-use crate::names::{definition, linkage, scopes};
+use crate::inference::{
+    definition, inherent, linkage, overrides, scopes::imported, visited::Visited,
+};
 use crate::references::outcome::{chosen, external, module_target, unresolved};
 use crate::references::{proof, variants};
 use crate::units::import_target::ImportTarget;
-use cograph_grammar::ModuleSystem;
 use cograph_model::Step;
 use cograph_model::facts::{ImportKind, Site};
 use cograph_model::graph::{FileId, Resolution};
@@ -18,7 +17,7 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
     let Some(import) = site.import.get() else { return unresolved(Step::NoSuchName) };
     let kind = db.program.known(file).facts.imports[import].kind;
     if kind != ImportKind::Include
-        && db.program.known(file).language.manifest.modules.system == ModuleSystem::Includes
+        && db.program.known(file).language.manifest.modules.pastes_files()
         && let Some(Entity::Symbols(symbols)) = linkage::using_declaration(db, file, site.import)
     {
         let symbols = definition::with_definitions(db, &symbols);
@@ -35,7 +34,7 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             module_target(*module, Step::Import)
         }
         ImportTarget::Path { module, path, .. } => {
-            match scopes::import_entity(db, file, site.import, &mut Visited::default()) {
+            match imported::import_entity(db, file, site.import, &mut Visited::default()) {
                 Some(Entity::Symbols(mut symbols)) => {
                     overrides::defined(db, &mut symbols);
                     let several = Step::SeveralValues;

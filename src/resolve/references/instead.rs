@@ -1,16 +1,16 @@
 //! What a call means instead of the members of its name: an extension, or the member of the top
 //! type, or a library type behind an alias; and the callables that its type arguments leave.
 
-use crate::calls::call::CallArguments;
-use crate::calls::{call, extensions, overload};
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty, instance_of};
-use crate::members::{hierarchy, lookup};
-use crate::names::scopes;
+use crate::inference::{
+    call::{self, CallArguments},
+    extensions, generics, hierarchy, infer, lists, lookup, overload, scopes, symbol_types,
+};
 use crate::references::outcome::chosen;
-use crate::types::{generics, lists, symbol_types};
 use crate::units::bounds::qualified;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::ModifierMeaning;
 use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId, Run, ScopeId, Site, flags};
 use cograph_model::graph::{FileId, Resolution, SymbolRef};
@@ -74,7 +74,7 @@ pub(super) fn of_extension(
 ) -> Option<Resolution> {
     let given = extensions::Given::Types(site.args);
     let extensions = extensions::called(db, file, of, name, found, given)?;
-    let mut given = lists::argument_types(db, file, site.args);
+    let mut given = lists::types_of(db, file, site.args);
     given.insert(0, instance_of(of));
     let args = CallArguments::Typed(&given, Run::default());
     let symbols = of_type_arguments(db, file, site, extensions.symbols);
@@ -190,7 +190,7 @@ pub(super) fn outside_alias(db: &Db, of: SymbolRef) -> Option<Rc<str>> {
     {
         return None;
     }
-    match db.type_of(of.file, entry.ty) {
+    match infer::type_of(db, of.file, entry.ty) {
         Ty::External(name) | Ty::Builtin(name, _) => Some(name),
         _ => None,
     }

@@ -1,9 +1,9 @@
 //! Conversion of a lookup result to the resolution of a reference: verdict, target and step.
 
-use crate::Symbols;
 use crate::db::Db;
 use crate::db::ty::Ty;
 use crate::units::import_target::Module;
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{Expr, ExprId};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
 use cograph_model::{Step, Verdict};

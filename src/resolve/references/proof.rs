@@ -4,11 +4,12 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::members::{derived, hierarchy, lookup};
+use crate::inference::{derived, hierarchy, infer, lookup, scopes};
 use crate::references::heuristic;
 use crate::references::outcome::unresolved;
 use crate::units::import_target::family;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_model::Step;
 use cograph_model::facts::{Expr, ExprId, Run, Site, flags};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
@@ -71,7 +72,7 @@ fn has_declared_type(db: &Db, file: FileId, value: ExprId) -> bool {
         && match unit.facts.exprs[position] {
             Expr::Name(name, scope) => {
                 let (name, at) = (db.name(file, name), unit.facts.positions[position]);
-                match db.lookup(file, name, scope, at) {
+                match scopes::lookup(db, file, name, scope, at) {
                     Some((Entity::Symbols(symbols), _)) => are_declared(&symbols),
                     Some((Entity::Local(of, bindings), _)) => {
                         bindings.iter().all(|id| db.program.known(of).binding(*id).ty.is_some())
@@ -80,7 +81,7 @@ fn has_declared_type(db: &Db, file: FileId, value: ExprId) -> bool {
                 }
             }
             Expr::Member(object, name) => {
-                let of = db.ty(file, object);
+                let of = infer::ty(db, file, object);
                 are_declared(&lookup::member_symbols(db, &of, db.name(file, name)))
             }
             Expr::Construct(..) | Expr::OfType(_) => true,
@@ -157,7 +158,7 @@ fn is_open(db: &Db, file: FileId, value: ExprId) -> bool {
     db.deeper(|| match unit.facts.exprs[position] {
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
-            match db.lookup(file, name, scope, unit.facts.positions[position]) {
+            match scopes::lookup(db, file, name, scope, unit.facts.positions[position]) {
                 Some((Entity::Symbols(symbols), _)) => {
                     symbols.iter().any(|symbol| holds_open(db, *symbol))
                 }
@@ -171,7 +172,7 @@ fn is_open(db: &Db, file: FileId, value: ExprId) -> bool {
                 _ => false,
             }
         }
-        Expr::Member(object, name) => match db.ty(file, object) {
+        Expr::Member(object, name) => match infer::ty(db, file, object) {
             of @ (Ty::Instance(..) | Ty::Type(..)) => {
                 let fields = lookup::member_symbols(db, &of, db.name(file, name));
                 fields.is_empty() || fields.iter().any(|symbol| holds_open(db, *symbol))
@@ -235,8 +236,8 @@ fn is_open_result(db: &Db, file: FileId, callee: ExprId, args: Run) -> bool {
         };
         ty.alternatives().iter().any(own)
     };
-    object.is_some_and(|object| is_own(&db.ty(file, object)))
-        || unit.facts.lists[args.range()].iter().any(|arg| is_own(&db.ty(file, *arg)))
+    object.is_some_and(|object| is_own(&infer::ty(db, file, object)))
+        || unit.facts.lists[args.range()].iter().any(|arg| is_own(&infer::ty(db, file, *arg)))
 }
 
 /// True if a call of this name makes an instance, by the custom of the language that only types
@@ -270,7 +271,7 @@ fn is_path(db: &Db, file: FileId, value: ExprId) -> bool {
             Expr::Member(object, _) => value = object,
             Expr::Name(name, scope) => {
                 let (name, at) = (db.name(file, name), unit.facts.positions[position]);
-                let found = db.lookup(file, name, scope, at);
+                let found = scopes::lookup(db, file, name, scope, at);
                 return matches!(
                     found,
                     None | Some((Entity::External(_) | Entity::Builtin(_) | Entity::Module(_), _))

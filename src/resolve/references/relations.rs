@@ -1,9 +1,8 @@
 //! Relations between symbols: extends, implements and overrides.
 
-use crate::Symbols;
 use crate::db::Db;
-use crate::members::{aliases, hierarchy, overrides, structural};
-use crate::names::definition;
+use crate::inference::{aliases, definition, hierarchy, lookup, overrides, structural};
+use crate::units::symbols::Symbols;
 use cograph_grammar::MemberLookup;
 use cograph_model::facts::{Expr, LocalSymbol, ScopeKind, flags};
 use cograph_model::graph::{FileId, Relation, SymbolRef};
@@ -121,7 +120,7 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
         if beyond.contains(base) {
             continue;
         }
-        let mut found: Symbols = db.own_members(*base, name);
+        let mut found: Symbols = lookup::own_members(db, *base, name);
         if found.is_empty() {
             continue;
         }
@@ -153,7 +152,7 @@ fn given_to_interface(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>)
     let implements = db.program.symbol(symbol).implements;
     let Some(interface) = aliases::named_type(db, symbol.file, implements) else { return };
     let name = db.program.name_of(symbol);
-    for to in db.own_members(interface, name) {
+    for to in lookup::own_members(db, interface, name) {
         if db.program.symbol(to).kind == db.program.symbol(symbol).kind {
             relations.push(Relation { kind: RelationKind::Overrides, from: symbol, to });
         }

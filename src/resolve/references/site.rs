@@ -1,19 +1,20 @@
 //! Resolution of one reference: verdict, with the step that decided it or the reason for the
 //! failure.
 
-use crate::calls::call::CallArguments;
-use crate::calls::predicates::{
-    calls_itself, has_accessor, is_call, is_missing, is_type, matches_target_name, takes_arguments,
-    takes_receivers,
-};
-use crate::calls::{call, receivers};
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty};
-use crate::members::{
-    aliases, hierarchy, inherent, inherited_fields, lookup, overrides, prototypes, receiver,
+use crate::inference::{
+    aliases,
+    call::{self, CallArguments},
+    callee, conditions, definition, generics, hierarchy, infer, inherent, inherited_fields,
+    linkage, lists, lookup, namespaces, overrides,
+    predicates::{
+        calls_itself, has_accessor, is_call, is_missing, is_type, matches_target_name,
+        takes_arguments, takes_receivers,
+    },
+    prototypes, receiver, receivers, scopes, symbol_types,
+    variants::are_variants,
 };
-use crate::names::variants::are_variants;
-use crate::names::{conditions, definition, linkage, namespaces};
 use crate::references::constructed;
 use crate::references::constructed::{construct_site, field_site, makers_site, super_site};
 use crate::references::outcome::{
@@ -23,8 +24,8 @@ use crate::references::written::Key;
 use crate::references::{
     by_interface, exhaustiveness, heuristic, imports, instead, proof, tiered, variants, written,
 };
-use crate::types::{callee, generics, lists, symbol_types};
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::{ImplicitUse, Tier};
 use cograph_model::facts::{BindingKind, Expr, ExprId, Site};
 use cograph_model::graph::{FileId, Resolution, SymbolRef};
@@ -77,23 +78,23 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
             let args = match site.kind == SiteKind::Call && takes_receivers(db, file) {
-                true => lists::argument_types(db, file, site.args),
+                true => lists::types_of(db, file, site.args),
                 false => Vec::new(),
             };
             let place = (name, scope, site.byte);
             let look = || match site.kind {
                 SiteKind::Call => callee::called(db, file, place, &args, site.args),
-                _ => db.lookup(file, name, scope, site.byte),
+                _ => scopes::lookup(db, file, name, scope, site.byte),
             };
             let found = match site.kind {
                 SiteKind::Decorate
                     if let Some(found) =
-                        namespaces::lookup_decorator(db, file, name, scope, site.byte) =>
+                        scopes::lookup_decorator(db, file, name, scope, site.byte) =>
                 {
                     Some(found)
                 }
                 kind if namespaces::means_type(db, file, kind) => {
-                    namespaces::lookup_type(db, file, name, scope, site.byte)
+                    scopes::lookup_type(db, file, name, scope, site.byte)
                 }
                 kind => namespaces::lookup_value(db, file, kind == SiteKind::Call, look),
             };
@@ -134,10 +135,10 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         }
         Expr::Member(object, name) => {
             let name = db.name(file, name);
-            let of = || db.type_of(file, object);
-            let whole = namespaces::whole_decorator(db, file, name)
+            let of = || infer::type_of(db, file, object);
+            let whole = scopes::whole_decorator(db, file, name)
                 .filter(|_| site.kind == SiteKind::Decorate)
-                .filter(|whole| matches!(db.member(&of(), *whole), Member::Symbols(_)));
+                .filter(|whole| matches!(lookup::member(db, &of(), *whole), Member::Symbols(_)));
             member_site(db, file, site, object, whole.unwrap_or(name))
         }
         Expr::Construct(ty, args) if site.kind == SiteKind::Construct => {
@@ -158,7 +159,7 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             }
         }
         Expr::SelfValue(_) if site.kind == SiteKind::Call => {
-            let of = db.ty(file, site.target);
+            let of = infer::ty(db, file, site.target);
             match of {
                 Ty::Instance(symbol, _)
                     if db
@@ -182,11 +183,11 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             }
         }
         Expr::SuperValue(_) => {
-            let of = db.ty(file, site.target);
+            let of = infer::ty(db, file, site.target);
             super_site(db, file, site, &of)
         }
         _ => {
-            let callee = db.ty(file, site.target);
+            let callee = infer::ty(db, file, site.target);
             value_site(db, file, site, &callee)
         }
     }
@@ -382,7 +383,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
 fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
     let rules = &db.program.known(file).language.manifest.resolution;
     let args = match site.kind == SiteKind::Call && rules.argument_lookup {
-        true => lists::argument_types(db, file, site.args),
+        true => lists::types_of(db, file, site.args),
         false => Vec::new(),
     };
     let found = linkage::by_arguments(db, name, &args);
@@ -403,7 +404,7 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
 }
 
 fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -> Resolution {
-    let of = db.ty(file, object);
+    let of = infer::ty(db, file, object);
     match of.of_build() {
         Some(parts) => {
             let each =
@@ -431,7 +432,8 @@ fn member_site_of(
     }
     let is_missing = |member: &Member| is_missing(db, site, of, member);
     let names_callable = called || site.kind == SiteKind::Read && site.spread;
-    let found = namespaces::among(db, file, names_callable, || db.member(of, name), is_missing);
+    let found =
+        namespaces::among(db, file, names_callable, || lookup::member(db, of, name), is_missing);
     if called
         && let Ty::Callable(symbols, _) = of
         && calls_itself(db, file, name)
@@ -444,7 +446,7 @@ fn member_site_of(
     }
     match found {
         Member::Entity(Entity::Module(_)) if is_call(site.kind) => {
-            match namespaces::ignoring_modules(db, || db.member(of, name)) {
+            match namespaces::ignoring_modules(db, || lookup::member(db, of, name)) {
                 Member::Symbols(symbols) => symbols_site(db, file, site, &symbols, step),
                 Member::Entity(entity) => entity_site(db, file, site, &entity, step),
                 _ => unresolved(Step::Dynamic),

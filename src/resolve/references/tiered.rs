@@ -2,13 +2,13 @@
 //! external only for names of imports, overload choices by types are no proof, and matches by name
 //! alone are candidates. For calls by operators: only members of known receivers.
 
-use crate::calls::overload;
-use crate::calls::overload::argument_count;
 use crate::db::Db;
+use crate::inference::overload::{self, argument_count};
 use crate::references::heuristic;
 use crate::references::outcome::unresolved;
 use crate::units::bounds::MAX_CANDIDATES;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_grammar::Tier;
 use cograph_model::facts::{Expr, Site};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};

@@ -3,13 +3,12 @@
 //! the build selects the included one.
 
 use crate::db::Db;
-use crate::names::variants::are_variants;
-use crate::names::{conditions, linkage, namespaces, placement};
+use crate::inference::{conditions, linkage, namespaces, placement, variants::are_variants};
 use crate::references::exhaustiveness::one_of_several;
 use crate::references::outcome::{chosen, unresolved};
 use crate::units::bounds::MAX_CANDIDATES;
-use crate::{Name, Symbols};
-use cograph_grammar::ModuleSystem;
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{ScopeId, Site};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
 use cograph_model::{Step, Verdict};
@@ -83,7 +82,7 @@ pub(super) fn or_variants(db: &Db, file: FileId, found: Resolution) -> Resolutio
     let is_seen = matches!(found.step, Step::Wildcard | Step::InferredType | Step::Conditional);
     if found.verdict != Verdict::Resolved
         || !is_seen
-        || db.program.known(file).language.manifest.modules.system != ModuleSystem::Includes
+        || !db.program.known(file).language.manifest.modules.pastes_files()
     {
         return found;
     }
@@ -117,7 +116,7 @@ pub(super) fn by_alternatives(
     name: Name,
     scope: ScopeId,
 ) -> Option<Resolution> {
-    if db.program.known(file).language.manifest.modules.system != ModuleSystem::Includes {
+    if !db.program.known(file).language.manifest.modules.pastes_files() {
         return None;
     }
     let found = linkage::linked_in_alternatives(db, file, name, scope);

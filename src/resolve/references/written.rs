@@ -1,11 +1,11 @@
 //! Keys of object literals and names of arguments: writes of the members of the value that is made.
 
-use crate::calls::call;
 use crate::db::Db;
 use crate::db::ty::{Ty, instance_of};
-use crate::members::{hierarchy, lookup};
+use crate::inference::{call, hierarchy, infer, lookup};
 use crate::units::import_target::family;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{EXPECTED, Expr, ExprId, ScopeKind};
 use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{Step, SymbolKind};
@@ -22,14 +22,14 @@ pub(super) enum Key {
 pub(super) fn key(db: &Db, file: FileId, object: ExprId, name: Name) -> Option<Key> {
     let facts = db.program.known(file).facts;
     let written = match facts.exprs[object.get()?] {
-        Expr::Given(_, EXPECTED) => Some(db.ty(file, object)),
+        Expr::Given(_, EXPECTED) => Some(infer::ty(db, file, object)),
         Expr::Union(parts)
             if facts.lists[parts.range()].first().is_some_and(|first| {
                 let first = first.get().map(|first| facts.exprs[first]);
                 matches!(first, Some(Expr::Given(_, EXPECTED)))
             }) =>
         {
-            Some(db.ty(file, object))
+            Some(infer::ty(db, file, object))
         }
         Expr::Argument(made, _) => made_by(db, file, made),
         _ => return None,
@@ -65,7 +65,7 @@ pub(super) fn at_position(
     let Expr::Construct(_, elements) = db.program.known(file).facts.exprs[made.get()?] else {
         return None;
     };
-    let Ty::Instance(of, _) = db.ty(file, made) else { return None };
+    let Ty::Instance(of, _) = infer::ty(db, file, made) else { return None };
     let unit = db.program.known(of.file);
     let bound = unit.all_bound(unit.symbol(of.symbol).inner).iter();
     let symbols = bound.map(|(_, binding)| unit.binding(*binding).symbol);
@@ -84,8 +84,8 @@ pub(super) fn at_position(
 /// known.
 fn made_by(db: &Db, file: FileId, made: ExprId) -> Option<Ty> {
     let made = match db.program.known(file).facts.exprs[made.get()?] {
-        Expr::Call(callee, _) => db.ty(file, callee),
-        Expr::Construct(ty, _) => db.type_of(file, ty),
+        Expr::Call(callee, _) => infer::ty(db, file, callee),
+        Expr::Construct(ty, _) => infer::type_of(db, file, ty),
         _ => return None,
     };
     match made {

@@ -1,6 +1,6 @@
 //! Targets of imports: modules of the repository and external names. Plain data.
 
-use crate::Name;
+use crate::units::interner::Name;
 use cograph_grammar::Language;
 use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;

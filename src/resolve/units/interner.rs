@@ -1,11 +1,14 @@
 //! Interner of names: each distinct text of the repository has one number, in every table and on
 //! every thread.
 
-use crate::Name;
 use hashbrown::HashTable;
 use parking_lot::{Mutex, MutexGuard};
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
+
+/// Interned name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Name(pub(crate) u32);
 
 /// Interner. The number of a name is constant for the lifetime of the interner, and differs between
 /// processes.

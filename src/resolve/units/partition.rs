@@ -2,8 +2,8 @@
 //! The rest is needed only to resolve the file itself, and can be dropped from memory and read
 //! again.
 
-use crate::Name;
 use crate::units::interface_hash::{self, Reached};
+use crate::units::interner::Name;
 use crate::units::prepared::Prepared;
 use crate::units::{
     contexts::contexts,

@@ -2,8 +2,8 @@
 
 use super::spaces::{Nesting, Spaces};
 use super::unit::{Unit, UnitTable};
-use crate::Name;
 use crate::units::import_target::SharedImport;
+use crate::units::interner::Name;
 use crate::units::interner::Names;
 use cograph_grammar::{self as grammar, Language};
 use cograph_model::facts::{FileFacts, NameId};

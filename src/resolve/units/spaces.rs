@@ -3,7 +3,7 @@
 
 use crate::units::footprint::Question;
 use crate::units::space::Space;
-use cograph_grammar::{Language, ModuleSystem};
+use cograph_grammar::Language;
 use cograph_model::facts::{
     BindingKind, Expr, ExprId, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId,
     ScopeKind, flags,
@@ -25,7 +25,7 @@ impl Spaces {
     /// Computes the namespaces of a file.
     pub(crate) fn of(facts: &FileFacts, language: &Language) -> Self {
         let mut spaces = Self::default();
-        if language.manifest.modules.system != ModuleSystem::Includes {
+        if !language.manifest.modules.pastes_files() {
             return spaces;
         }
         let root = Space::root(language);
@@ -113,7 +113,7 @@ pub(crate) struct Nesting {
 impl Nesting {
     /// Collects them from a file; `None` if there are none.
     pub(crate) fn of(facts: &FileFacts, language: &Language, spaces: &Spaces) -> Option<Self> {
-        if language.manifest.modules.system != ModuleSystem::Includes {
+        if !language.manifest.modules.pastes_files() {
             return None;
         }
         let mut nesting = Self::default();

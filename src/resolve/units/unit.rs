@@ -1,7 +1,7 @@
 //! One file as seen by name resolution: facts, interned names, bindings sorted by scope and name.
 
 use super::contexts::{Context, contexts};
-use crate::Name;
+use crate::units::interner::Name;
 use crate::units::interner::Names;
 use crate::units::scope_bindings::ByScope;
 use crate::units::spaces::Spaces;
@@ -227,6 +227,20 @@ impl<'a> Unit<'a> {
 
     pub(crate) fn parent(&self, scope: ScopeId) -> ScopeId {
         scope.get().map_or(ScopeId::NONE, |position| self.facts.scopes[position].parent)
+    }
+
+    /// Returns the inline modules around a scope, outermost first.
+    pub(crate) fn inline_modules(&self, scope: ScopeId) -> Vec<LocalSymbol> {
+        let mut found = Vec::new();
+        let mut current = scope;
+        while current.is_some() {
+            if self.scope_kind(current) == ScopeKind::Module {
+                found.push(self.scope_symbol(current));
+            }
+            current = self.parent(current);
+        }
+        found.reverse();
+        found
     }
 
     pub(crate) fn scope_symbol(&self, scope: ScopeId) -> LocalSymbol {

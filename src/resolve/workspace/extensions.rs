@@ -2,7 +2,8 @@
 //! interfaces, interfaces by method). Plain data.
 
 use crate::units::footprint::FootprintBuilder;
-use crate::{Name, Symbols};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
 use cograph_model::graph::SymbolRef;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

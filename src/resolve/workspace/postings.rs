@@ -2,10 +2,10 @@
 //! full build creates them in memory and stores them; an incremental update reads the stored ones
 //! and overlays the changed files.
 
-use crate::Symbols;
-use crate::units::archive::{Archive, Posting, PostingFlags};
+use crate::files::archive::{Archive, Posting, PostingFlags};
 use crate::units::footprint::Question;
 use crate::units::space::Space;
+use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
 use cograph_grammar::Tier;
 use cograph_model::SymbolKind;

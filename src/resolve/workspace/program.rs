@@ -2,17 +2,15 @@
 //! input of a file's resolution is read through them.
 
 use super::tables::Tables;
+use crate::imports::Modules;
 use crate::units::footprint::{FileSet, FootprintBuilder, Question};
+use crate::units::import_target::{ImportTarget, Module, Seen};
+use crate::units::interner::Name;
 use crate::units::space::Space;
 use crate::units::stack;
+use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
 use crate::workspace::postings::Definitions;
-use crate::{Name, Symbols};
-use crate::{
-    imports::Modules,
-    units::import_target::{ImportTarget, Module, Seen},
-};
-use cograph_grammar::ModuleSystem;
 use cograph_model::RepoPath;
 use cograph_model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -63,17 +61,12 @@ impl<'a> Program<'a> {
         asked
     }
 
-    /// Returns the tables themselves, for global computations that are repeated after any change.
-    pub(crate) fn whole(&self) -> &'a Tables {
-        self.tables
-    }
-
     fn ask(&self, question: Question) {
         self.asked.borrow_mut().ask(question);
     }
 
     pub(crate) fn path(&self, file: FileId) -> &'a RepoPath {
-        &self.tables.files[file.0 as usize].path
+        self.tables.files.path(file)
     }
 
     /// Returns the unit of a file. Recursions over types and names come by here: the stack is
@@ -87,7 +80,7 @@ impl<'a> Program<'a> {
             }
             _ => {
                 self.asked.borrow_mut().facts.insert(file);
-                self.tables.unit(file)
+                self.tables.files.unit(file)
             }
         }
     }
@@ -108,12 +101,12 @@ impl<'a> Program<'a> {
     }
 
     pub(crate) fn text(&self, name: Name) -> &'a str {
-        self.tables.names.text(name)
+        self.tables.files.names.text(name)
     }
 
     /// Interns a text, which need not occur in any file.
     pub(crate) fn named(&self, text: &str) -> Name {
-        self.tables.names.number(text)
+        self.tables.files.names.number(text)
     }
 
     /// Returns the bindings of a name in a scope of a file, in order of appearance.
@@ -281,7 +274,7 @@ impl<'a> Program<'a> {
     /// file.
     pub(crate) fn declared_package(&self, file: FileId, word: &str) -> Option<Module> {
         let language = self.unit(file)?.language;
-        if language.manifest.modules.system != ModuleSystem::DeclaredPackages {
+        if !language.manifest.modules.declares_packages() {
             return None;
         }
         self.ask(Question::declared(word));
@@ -296,45 +289,45 @@ impl<'a> Program<'a> {
     /// Returns the child module of this name, in systems where directories nest modules.
     pub(crate) fn child_module(&self, module: Module, name: Name) -> Option<Module> {
         self.ask(Question::child(self.text(name)));
-        self.tables.modules.child(self.tables, module, self.text(name))
+        self.tables.modules.child(&self.tables.files, module, self.text(name))
     }
 
     /// True if no program is known to contain both files.
     pub(crate) fn are_separate(&self, from: FileId, definition: FileId) -> bool {
         self.ask(Question::ALTERNATIVES);
-        let alternatives = &self.tables.modules.alternatives;
+        let alternatives = self.tables.modules.alternatives();
         alternatives.are_separate(self.path(from).as_str(), self.path(definition).as_str())
     }
 
     /// True if no program contains both files.
     pub(crate) fn exclude_each_other(&self, one: FileId, other: FileId) -> bool {
         self.ask(Question::ALTERNATIVES);
-        let alternatives = &self.tables.modules.alternatives;
+        let alternatives = self.tables.modules.alternatives();
         alternatives.exclude_each_other(self.path(one).as_str(), self.path(other).as_str())
     }
 
     /// True if the build of `from` does not compile the file of a definition.
     pub(crate) fn is_left_out(&self, from: FileId, definition: FileId) -> bool {
         self.ask(Question::BUILDS);
-        let builds = &self.tables.modules.builds;
+        let builds = self.tables.modules.builds();
         builds.leaves_out(self.path(from).as_str(), self.path(definition).as_str())
     }
 
     /// True if the build says which include directories a file is compiled with.
     pub(crate) fn has_include_directories(&self, file: FileId) -> bool {
         self.ask(Question::BUILDS);
-        self.tables.modules.builds.has_directories(self.path(file).as_str())
+        self.tables.modules.builds().has_directories(self.path(file).as_str())
     }
 
     /// Returns whether a condition in a file holds, if the build decides it.
     pub(crate) fn holds(&self, file: FileId, condition: &str) -> Option<bool> {
         self.ask(Question::BUILDS);
-        self.tables.modules.builds.holds(self.path(file).as_str(), condition)
+        self.tables.modules.builds().holds(self.path(file).as_str(), condition)
     }
 
     /// True if a module can have child modules in directories.
     pub(crate) fn has_folder(&self, module: Module) -> bool {
-        self.tables.modules.has_folder(self.tables, module)
+        self.tables.modules.has_children(&self.tables.files, module)
     }
 
     /// Records a search of the top levels of files for a name.
@@ -382,14 +375,14 @@ impl<'a> Program<'a> {
     pub(crate) fn with_declarations(&self, space: Space, name: Name) -> Option<&'a Symbols> {
         let list = Question::space(space, self.text(name));
         self.ask(list);
-        self.tables.postings.with_declarations(list, &|key| self.tables.position(key))
+        self.tables.postings.with_declarations(list, &|key| self.tables.files.position(key))
     }
 
     /// Returns the definitions among them.
     pub(crate) fn definitions_in(&self, space: Space, name: Name) -> Definitions {
         let list = Question::space(space, self.text(name));
         self.ask(list);
-        self.tables.postings.definitions(list, &|key| self.tables.position(key), |symbol| {
+        self.tables.postings.definitions(list, &|key| self.tables.files.position(key), |symbol| {
             self.tables.posting_flags(symbol)
         })
     }

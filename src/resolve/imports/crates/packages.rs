@@ -1,7 +1,8 @@
 //! Package manifests: names of libraries, crate roots, renamed dependencies.
 
-use super::super::{Modules, normal};
-use cograph_grammar::{Language, ModuleSystem};
+use crate::imports::layout::Layout;
+use crate::imports::paths::normal;
+use cograph_grammar::Language;
 use cograph_model::graph::FileId;
 use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
@@ -27,14 +28,14 @@ pub(super) struct Package {
 type PackageFiles<'m> = Vec<(&'m str, FileId)>;
 
 /// Reads every package of the repository, deepest directories first.
-pub(super) fn read(modules: &Modules) -> Vec<Package> {
+pub(super) fn read(layout: &Layout) -> Vec<Package> {
     let mut packages: Vec<Package> = Vec::new();
     let mut files: PackageFiles<'_> =
-        modules.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
+        layout.by_path.iter().map(|(path, file)| (path.as_str(), *file)).collect();
     files.sort_unstable();
-    let names = modules.project_files.keys().map(|path| path.rsplit('/').next().unwrap_or(path));
+    let names = layout.project_files.keys().map(|path| path.rsplit('/').next().unwrap_or(path));
     for language in cograph_grammar::of_project_files(names) {
-        if language.manifest.modules.system != ModuleSystem::CrateTree {
+        if !language.manifest.modules.declares_children() {
             continue;
         }
         let read = |(path, text): (&'_ String, &String)| {
@@ -44,10 +45,10 @@ pub(super) fn read(modules: &Modules) -> Vec<Package> {
             Some((folder.to_owned(), table?))
         };
         let manifests: BTreeMap<String, Table> =
-            modules.project_files.iter().filter_map(read).collect();
+            layout.project_files.iter().filter_map(read).collect();
         packages.extend(manifests.iter().filter_map(|(folder, manifest)| {
             let shared = workspace_dependencies(&manifests, folder);
-            package(modules, language, folder, (manifest, shared), &files)
+            package(layout, language, folder, (manifest, shared), &files)
         }));
     }
     packages
@@ -64,7 +65,7 @@ fn in_code(name: &str) -> String {
 }
 
 fn package(
-    modules: &Modules,
+    layout: &Layout,
     language: &Language,
     folder: &str,
     (manifest, shared): (&Table, Option<&Table>),
@@ -73,7 +74,7 @@ fn package(
     let rules = &language.manifest.modules;
     let name = text(manifest.get("package"), "name")?;
     let library = manifest.get("lib");
-    let path = |path: &str| normal(folder, path).and_then(|path| modules.file_at(&path));
+    let path = |path: &str| normal(folder, path).and_then(|path| layout.file_at(&path));
     let library_file = text(library, "path").or(rules.library_root()).and_then(path);
     let others = rules.root_files().map(|(root, _)| root);
     let others = others.filter(|root| Some(*root) != rules.library_root()).filter_map(path);

@@ -1,10 +1,10 @@
 //! Compiler configurations: base directories and path mappings.
 
-use super::super::json::Json;
-use super::super::normal;
+use super::choices::Found;
 use super::package::Packages;
 use super::patterns::{Fit, Patterns};
-use super::{Found, folders_around};
+use crate::imports::json::Json;
+use crate::imports::paths::{folders_around, normal};
 use cograph_model::graph::FileId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

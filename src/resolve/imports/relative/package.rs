@@ -1,10 +1,9 @@
 //! Packages with a manifest: names, exported paths, and private aliases of paths.
 
-use super::super::json::Json;
-use super::super::{MAX_PATH_BYTES, normal};
-use super::Found;
-use super::folders_around;
+use super::choices::Found;
 use super::patterns::{Fit, Patterns};
+use crate::imports::json::Json;
+use crate::imports::paths::{MAX_PATH_BYTES, folders_around, normal};
 use std::collections::BTreeMap;
 
 /// Manifest fields of the main file in order of preference: sources before build output.

@@ -1,12 +1,14 @@
 //! Effects of added, removed and moved files on module systems.
 
-use super::{Listing, Replaced, VisibleChange, language_by_name};
-use crate::ProjectFile;
+use crate::files::project_file::ProjectFile;
+use crate::imports::ModuleChange;
+use crate::incremental::change::{Listing, Replaced, VisibleChange};
 use crate::units::footprint::{Altered, Asked, Question};
 use crate::units::import_target::family;
 use crate::workspace::postings::Own;
 use crate::workspace::tables::Tables;
-use cograph_grammar::{self as grammar, Language, ModuleSystem};
+use cograph_grammar::{self as grammar, Language};
+use cograph_model::RepoPath;
 use cograph_model::graph::FileId;
 use rustc_hash::FxHashSet;
 
@@ -36,8 +38,7 @@ impl Placement {
         asked: &[&Asked],
     ) -> Self {
         let others = || replaced.iter().filter(|file| file.seen == VisibleChange::Anything);
-        let is_crate =
-            |language: &Language| language.manifest.modules.system == ModuleSystem::CrateTree;
+        let is_crate = |language: &Language| language.manifest.modules.declares_children();
         let mut placement = Self {
             is_other: listing.is_some()
                 || project_files.is_some()
@@ -55,11 +56,12 @@ impl Placement {
         };
         let mut included = Altered::default();
         let gone = gone.iter().map(|(file, _)| {
-            let path = &tables.files[file.0 as usize].path;
-            (path, tables.language(*file).or_else(|| language_by_name(path)))
+            let path = tables.files.path(*file);
+            (path, tables.files.language(*file).or_else(|| language_by_name(path)))
         });
-        let placed =
-            replaced.iter().filter(|file| file.is_moved() || tables.position(file.key).is_none());
+        let placed = replaced
+            .iter()
+            .filter(|file| file.is_moved() || tables.files.position(file.key).is_none());
         let placed = placed.flat_map(|file| {
             let languages = file.languages().map(Some);
             languages
@@ -77,11 +79,11 @@ impl Placement {
             included.question(Question::included(name));
             placement.families.extend(language.map(family));
             placement.has_other_crates |= language.is_some_and(is_crate);
-            placement.has_other_builds |= tables.modules.builds.names(name);
+            placement.has_other_builds |= tables.modules.builds().names(name);
         }
         placement.is_other |= placement.has_other_crates;
         let key = |place: usize| {
-            listing.map_or_else(|| tables.keys[place], |Listing(files)| files[place].1)
+            listing.map_or_else(|| tables.files.keys()[place], |Listing(files)| files[place].1)
         };
         let paste = asked.iter().enumerate().filter(|(_, asked)| included.invalidates(asked));
         placement.files.extend(paste.map(|(place, _)| key(place)));
@@ -90,15 +92,18 @@ impl Placement {
 
     /// True if the import targets of a file may differ.
     pub(super) fn invalidates(&self, tables: &Tables, file: FileId) -> bool {
-        let Some(language) = tables.language(file) else { return false };
-        let by_system = match language.manifest.modules.system {
-            ModuleSystem::CrateTree => self.has_other_crates || self.is_everywhere,
-            ModuleSystem::Includes => self.has_other_builds,
-            _ => self.is_everywhere,
+        let Some(language) = tables.files.language(file) else { return false };
+        let change = ModuleChange {
+            project_files: self.is_everywhere,
+            trees: self.has_other_crates,
+            builds: self.has_other_builds,
+            family: self.families.contains(family(language)),
         };
-        let is_pasted = language.manifest.modules.system == ModuleSystem::Includes;
-        by_system
-            || self.files.contains(&tables.key(file))
-            || (!is_pasted && self.families.contains(family(language)))
+        tables.modules.is_affected(language, change) || self.files.contains(&tables.files.key(file))
     }
+}
+
+/// Returns the language of a file without facts, by its name: imports may still lead to it.
+fn language_by_name(path: &RepoPath) -> Option<&'static Language> {
+    grammar::detect(path, &[], &vec![0; grammar::count()]).map(grammar::language)
 }

@@ -1,0 +1,14 @@
+//! Calls: overload resolution, results of calls, and types of closures from the calls that they are
+//! passed to.
+
+pub(super) mod arguments;
+pub(crate) mod call;
+mod closure_arity;
+pub(super) mod closures;
+pub(crate) mod extensions;
+mod functional;
+pub(crate) mod overload;
+mod passing;
+pub(crate) mod predicates;
+pub(crate) mod receivers;
+pub(super) mod untyped;

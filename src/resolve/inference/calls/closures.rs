@@ -1,0 +1,488 @@
+//! Closures: types of their parameters from the calls that they are passed to, and their results
+//! for those calls.
+
+use crate::db::Db;
+use crate::db::ty::{Entity, Ty, instance_of, unify};
+use crate::inference::calls::arguments;
+use crate::inference::calls::call::CallArguments;
+use crate::inference::calls::{call, closure_arity, extensions, functional, overload};
+use crate::inference::members::{
+    aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow,
+};
+use crate::inference::names::scopes;
+use crate::inference::types::{builtin_types, callee, generics, infer, symbol_types};
+use crate::units::contexts::Context;
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
+use cograph_grammar::FlowKind;
+use cograph_model::SymbolKind;
+use cograph_model::facts::{
+    BindingId, EXPECTED, Expr, ExprId, GIVEN, RECEIVER, RECEIVER_TYPE, Run, ScopeId,
+};
+use cograph_model::graph::{FileId, SymbolRef};
+
+/// Marker in lists of a closure's parameters: the receiver.
+const RECEIVER_MARK: &str = "this ";
+
+/// Returns the type of a closure's parameter from the call that the closure is passed to.
+pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) -> Ty {
+    let unit = db.program.known(file);
+    if position == EXPECTED as usize {
+        let expected = object_type(db, file, closure);
+        return type_flow::through(db, file, &expected, |flow| flow.awaited.as_deref())
+            .unwrap_or(expected);
+    }
+    let (call, argument) = match unit.context(closure).map(|(context, _)| context) {
+        Some(Context::Argument(call, argument)) => (call, argument),
+        Some(Context::Declared(ty)) => return parameter_of(db, file, ty, position),
+        Some(Context::Member(object, name)) => {
+            return given_to_member(db, file, object, unit.name(name), position);
+        }
+        None => return Ty::Unknown,
+    };
+    let Some(call) = call.get() else { return Ty::Unknown };
+    match unit.facts.exprs[call] {
+        Expr::Call(callee, args) => {
+            let (callee, types) = generics::unapplied(db, file, callee);
+            let mut given = Given::without_closures(db, file, args, (argument, closure));
+            let count = overload::argument_count(args);
+            let extension =
+                extensions::callee_ty(db, file, callee, extensions::Given::Number(count));
+            let known = extension
+                .unwrap_or_else(|| callee::callee_ty(db, file, callee, &given.types, args));
+            if let Ty::Callable(symbols, receiver) = &known {
+                let count = types.map_or(0, |types| types.len as usize);
+                let symbols = generics::with_parameters(db, symbols, count);
+                let symbols = &overrides::signatures(db, &symbols);
+                let receiver = receiver.as_deref();
+                if let Some(first) = extensions::receiver(db, symbols, receiver) {
+                    given.insert_receiver(first);
+                }
+                let fitting = call::fitting(db, file, symbols, given.as_arguments(), false);
+                return match given_by(db, &fitting, receiver, &given, position) {
+                    Ty::Unknown => given_in_body(db, &fitting, position),
+                    declared => declared,
+                };
+            }
+            if let Ty::Type(symbol, _) = known {
+                return given_to_type(db, symbol, &known, &given, position);
+            }
+            let (object, name) = match unit.facts.exprs[callee.get().unwrap_or(call)] {
+                Expr::Member(object, name) => (infer::ty(db, file, object), name),
+                Expr::Name(name, scope) => {
+                    let Ty::BuiltinType(function, _) = &known else {
+                        let receiver = receiver::receiver_type(db, file, scope);
+                        let receiver = receiver.unwrap_or(Ty::Unknown);
+                        let member = db.program.text(unit.name(name));
+                        return given_by_table(db, file, &receiver, member, position);
+                    };
+                    return given_by_function(db, file, function, &given.types, position);
+                }
+                _ => return Ty::Unknown,
+            };
+            let member = db.program.text(unit.name(name));
+            let parts: Vec<Ty> = object
+                .alternatives()
+                .iter()
+                .map(|object| given_by_table(db, file, object, member, position))
+                .collect();
+            Ty::union(parts)
+        }
+        Expr::Construct(ty, args) => {
+            let made = infer::type_of(db, file, ty);
+            let (Ty::Type(symbol, _) | Ty::Instance(symbol, _)) = made else {
+                return Ty::Unknown;
+            };
+            let given = Given::without_closures(db, file, args, (argument, closure));
+            given_to_type(db, symbol, &made, &given, position)
+        }
+        _ => Ty::Unknown,
+    }
+}
+
+/// Returns the type of a parameter of a closure that a constructor takes, or that the name of a
+/// functional type converts to it.
+fn given_to_type(db: &Db, symbol: SymbolRef, made: &Ty, given: &Given, position: usize) -> Ty {
+    let symbol = aliases::alias_target(db, symbol).unwrap_or(symbol);
+    let hierarchy = hierarchy::hierarchy(db, symbol);
+    let constructors = hierarchy.types.iter().map(|(ty, _)| call::constructors(db, *ty));
+    match constructors.into_iter().find(|found| !found.is_empty()) {
+        Some(constructors) => given_by(db, &constructors, Some(made), given, position),
+        None if db.program.symbol(symbol).params.len > 0 => {
+            given_by(db, &[symbol], Some(made), given, position)
+        }
+        None => parameter_of_type(db, &instance_of(made), symbol, position),
+    }
+}
+
+/// Returns the type of a parameter of a closure that is a member of an object, from the
+/// declared type of the object.
+fn given_to_member(db: &Db, file: FileId, object: ScopeId, name: Name, position: usize) -> Ty {
+    let object = object_type(db, file, object);
+    let Some(&member) = lookup::member_symbols(db, &object, name).first() else {
+        return Ty::Unknown;
+    };
+    let entry = db.program.symbol(member);
+    let given = match entry.kind.is_callable() {
+        true => overload::parameter_types(db, member).get(position).cloned().unwrap_or(Ty::Unknown),
+        false => parameter_of(db, member.file, entry.ty, position),
+    };
+    generics::substituted(db, given, Some(&object))
+}
+
+/// Returns the type of an object literal from its context.
+fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
+    let unit = db.program.known(file);
+    if db.is_too_deep() {
+        return Ty::Unknown;
+    }
+    let Some((context, lists)) = unit.context(object) else { return Ty::Unknown };
+    let whole = db.deeper(|| match context {
+        Context::Declared(ty) => infer::instance_of_expr(db, file, ty),
+        Context::Member(outer, name) => {
+            let outer = object_type(db, file, outer);
+            symbol_types::member_ty(db, &outer, unit.name(name))
+        }
+        Context::Argument(call, argument) => match call.get().map(|call| unit.facts.exprs[call]) {
+            Some(Expr::Call(callee, args)) => {
+                let given = Given::without_closures(db, file, args, (argument, object));
+                expected_of_call(db, callee, &given)
+            }
+            Some(Expr::Construct(ty, args)) => {
+                let made = infer::type_of(db, file, ty);
+                let Ty::Type(symbol, _) = made else { return Ty::Unknown };
+                let given = Given::without_closures(db, file, args, (argument, object));
+                let constructors = call::constructors(db, symbol);
+                expected_by(db, &constructors, Some(&instance_of(&made)), &given)
+            }
+            _ => Ty::Unknown,
+        },
+    });
+    (0..lists).fold(whole, |list, _| builtin_types::element(db, file, &list))
+}
+
+/// Returns the type of the parameter for an argument of a call.
+fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
+    let file = given.file;
+    let (plain, types) = generics::unapplied(db, file, callee);
+    let lists = &db.program.known(file).facts.lists;
+    let types = types.map_or(&[][..], |types| &lists[types.range()]);
+    let types = types.iter().map(|ty| infer::instance_of_expr(db, file, *ty)).collect();
+    let (callee, bind) = generics::with_arguments(db, infer::ty(db, file, plain), types);
+    match callee {
+        Ty::Callable(symbols, receiver) => {
+            expected_by(db, &symbols, receiver.as_deref(), given).map(&bind)
+        }
+        // What a variable of a function type takes is known, not which function it is.
+        _ => declared_type(db, file, plain)
+            .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, given.closure)),
+    }
+}
+
+/// Returns the type of the parameter for an argument of one of several callables.
+fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &Given) -> Ty {
+    let declared = |callable: &SymbolRef| {
+        overload::parameter_types(db, *callable).get(given.place(db, *callable)?).cloned()
+    };
+    let fitting =
+        |symbols: &Symbols| call::fitting(db, given.file, symbols, given.as_arguments(), false);
+    // The keys would choose among signatures that take different objects: the definition takes all.
+    let signatures = fitting(&overrides::signatures(db, symbols));
+    let is_object = |ty: &Ty| !matches!(ty, Ty::Function(_));
+    let mut objects = signatures.iter().filter_map(declared).filter(is_object);
+    let object = match (objects.next(), objects.next()) {
+        (only, None) => only,
+        _ => fitting(symbols).first().and_then(declared),
+    };
+    generics::substituted(db, object.unwrap_or(Ty::Unknown), receiver)
+}
+
+/// Returns the declared type of the variable, parameter or member that an expression names.
+fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId)> {
+    let unit = db.program.known(file);
+    let position = named.get()?;
+    let of_symbol = |symbol: &SymbolRef| {
+        let ty = db.program.symbol(*symbol).ty;
+        ty.is_some().then_some((symbol.file, ty))
+    };
+    match unit.facts.exprs[position] {
+        Expr::Name(name, scope) => {
+            let at = unit.facts.positions[position];
+            match scopes::lookup(db, file, unit.name(name), scope, at)?.0 {
+                Entity::Symbols(symbols) => of_symbol(symbols.first()?),
+                Entity::Local(of, bindings) => {
+                    let binding = db.program.known(of).binding(*bindings.first()?);
+                    match binding.ty.is_some() {
+                        true => Some((of, binding.ty)),
+                        // Values of variables may lead back to themselves.
+                        false if db.is_too_deep() => None,
+                        false => db.deeper(|| declared_type(db, of, binding.value)),
+                    }
+                }
+                _ => None,
+            }
+        }
+        Expr::Member(object, name) => {
+            let object = infer::ty(db, file, object);
+            lookup::member_symbols(db, &object, unit.name(name)).iter().find_map(of_symbol)
+        }
+        _ => None,
+    }
+}
+
+/// Arguments of a call that a closure is passed to.
+struct Given {
+    file: FileId,
+    args: Run,
+    types: Vec<Ty>,
+    /// Position of the closure among them.
+    closure: usize,
+    /// Its scope.
+    scope: ScopeId,
+}
+
+impl Given {
+    /// Closures stay unknown: their results may depend on the current inference.
+    fn without_closures(
+        db: &Db,
+        file: FileId,
+        args: Run,
+        (closure, scope): (usize, ScopeId),
+    ) -> Self {
+        Self { file, args, types: arguments_without_closures(db, file, args), closure, scope }
+    }
+
+    /// Adds the receiver of an extension, which is the argument for its first parameter.
+    fn insert_receiver(&mut self, receiver: &Ty) {
+        self.types.insert(0, receiver.clone());
+        self.closure += 1;
+        self.args = Run::default();
+    }
+
+    fn as_arguments(&self) -> CallArguments<'_> {
+        CallArguments::Typed(&self.types, self.args)
+    }
+
+    /// Returns the closure as a value.
+    fn value(&self) -> Ty {
+        Ty::Lambda(self.file, self.scope)
+    }
+
+    /// Returns the parameter of a callable that the closure is for.
+    fn place(&self, db: &Db, callable: SymbolRef) -> Option<usize> {
+        arguments::place(db, self.file, callable, self.args, self.closure)
+    }
+}
+
+fn arguments_without_closures(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
+    let facts = db.program.known(file).facts;
+    let is_closure = |value: ExprId| {
+        let is_object =
+            matches!(value.get().map(|value| facts.exprs[value]), Some(Expr::Members(_)));
+        is_object || !crate::units::contexts::closures(facts, value).is_empty()
+    };
+    let items = &facts.lists[args.range()];
+    items
+        .iter()
+        .map(|item| if is_closure(*item) { Ty::Unknown } else { infer::ty(db, file, *item) })
+        .collect()
+}
+
+/// Returns the type of what callables pass to their closure at a position.
+fn given_in_body(db: &Db, callables: &[SymbolRef], position: usize) -> Ty {
+    let name = db.program.named(&format!("{GIVEN}{position}"));
+    let mut parts = Vec::new();
+    for callable in callables {
+        let unit = db.program.known(callable.file);
+        let bound = unit.bindings(db.program.symbol(*callable).inner, name);
+        parts.extend(bound.map(|(_, binding)| infer::ty(db, callable.file, binding.value)));
+    }
+    Ty::union(parts)
+}
+
+/// Returns the declared type of a closure's parameter in callables that accept the closure as
+/// an argument.
+fn given_by(
+    db: &Db,
+    callables: &[SymbolRef],
+    receiver: Option<&Ty>,
+    given: &Given,
+    position: usize,
+) -> Ty {
+    for &callable in callables {
+        let entry = db.program.symbol(callable);
+        let place = given.place(db, callable);
+        let of_place = |place| Some((place, entry.params.range().nth(place)?));
+        let Some((place, param)) = place.and_then(of_place) else { continue };
+        if !closure_arity::fits(db, given.file, callable, place, &given.value()) {
+            continue;
+        }
+        let facts = db.program.known(callable.file).facts;
+        let declared = facts.bindings[param].ty;
+        let ty = parameter_of(db, callable.file, declared, position);
+        if !ty.is_known() {
+            continue;
+        }
+        let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
+        for (param, given) in entry.params.range().zip(&given.types) {
+            let declared = infer::instance_of_expr(db, callable.file, facts.bindings[param].ty);
+            unify(&declared, given, &mut known);
+        }
+        let bound = ty.map(&|ty: &Ty| match ty {
+            Ty::Param(file, binding) => known
+                .iter()
+                .find(|(param, _)| *param == (*file, *binding))
+                .map(|(_, ty)| ty.clone()),
+            _ => None,
+        });
+        let bound = inherent::bind_receiver_parameters(db, callable, bound, receiver);
+        return generics::substituted(db, bound, receiver);
+    }
+    Ty::Unknown
+}
+
+/// Returns the type of a parameter of a function type, through aliases, wrappers and
+/// alternatives.
+fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty {
+    let Some(expr) = function.get() else { return Ty::Unknown };
+    if db.is_too_deep() {
+        return Ty::Unknown;
+    }
+    let facts = db.program.known(file).facts;
+    db.deeper(|| match facts.exprs[expr] {
+        Expr::Function(parts) => {
+            let parts = &facts.lists[parts.range()];
+            let Some((_, params)) = parts.split_last() else { return Ty::Unknown };
+            let (receiver, params) = match params.split_first() {
+                Some((first, rest)) if is_receiver(db, file, *first) => (Some(first), rest),
+                _ => (None, params),
+            };
+            let param = if position == RECEIVER as usize { receiver } else { params.get(position) };
+            param.map_or(Ty::Unknown, |param| infer::instance_of_expr(db, file, *param))
+        }
+        Expr::Union(parts) => {
+            let parts = facts.lists[parts.range()].iter();
+            parts
+                .map(|part| parameter_of(db, file, *part, position))
+                .find(Ty::is_known)
+                .unwrap_or(Ty::Unknown)
+        }
+        // A closure among those that a variadic parameter gathers.
+        Expr::Wrap(inner, _) | Expr::Array(inner) => parameter_of(db, file, inner, position),
+        Expr::TypeOf(value) => declared_type(db, file, value)
+            .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, position)),
+        Expr::Members(scope) => functional::stated_in(db, file, scope)
+            .map_or(Ty::Unknown, |stated| parameter_of(db, file, stated, position)),
+        Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => {
+            match infer::type_of(db, file, function) {
+                Ty::Type(symbol, args) | Ty::Instance(symbol, args) => {
+                    let entry = db.program.symbol(symbol);
+                    if entry.kind == SymbolKind::TypeAlias {
+                        let ty = parameter_of(db, symbol.file, entry.ty, position);
+                        let map = generics::arguments_of(db, symbol, &args);
+                        ty.map(&map)
+                    } else {
+                        parameter_of_type(db, &Ty::Instance(symbol, args), symbol, position)
+                    }
+                }
+                // A type parameter represents a function by its bounds.
+                Ty::Param(of, binding) => {
+                    parameter_of(db, of, db.program.known(of).binding(binding).ty, position)
+                }
+                _ => match facts.exprs[expr] {
+                    Expr::Apply(base, args) => {
+                        parameter_of_applied(db, file, base, args, position).unwrap_or(Ty::Unknown)
+                    }
+                    _ => Ty::Unknown,
+                },
+            }
+        }
+        _ => Ty::Unknown,
+    })
+}
+
+/// Returns the type of a parameter of the closure that is a value of a functional type.
+fn parameter_of_type(db: &Db, ty: &Ty, symbol: SymbolRef, position: usize) -> Ty {
+    let declared = match functional::stated(db, symbol) {
+        Some((file, stated)) => parameter_of(db, file, stated, position),
+        None => functional::implemented(db, symbol)
+            .and_then(|member| overload::parameter_types(db, member).get(position).cloned())
+            .unwrap_or(Ty::Unknown),
+    };
+    generics::substituted(db, declared, Some(ty))
+}
+
+/// True if a part of a function type is that of its receiver.
+fn is_receiver(db: &Db, file: FileId, part: ExprId) -> bool {
+    let unit = db.program.known(file);
+    matches!(
+        part.get().map(|part| unit.facts.exprs[part]),
+        Some(Expr::Wrap(_, mark)) if unit.text(mark) == RECEIVER_TYPE
+    )
+}
+
+/// Returns the same for an external generic type whose type flow table makes it a function
+/// type, with a list of parameters before the result, or a transparent one.
+fn parameter_of_applied(
+    db: &Db,
+    file: FileId,
+    base: ExprId,
+    args: Run,
+    position: usize,
+) -> Option<Ty> {
+    let (Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) =
+        infer::type_of(db, file, base)
+    else {
+        return None;
+    };
+    let kind = type_flow::flow(db, file, &name)?.1.kind?;
+    let facts = db.program.known(file).facts;
+    match (kind, &facts.lists[args.range()]) {
+        (FlowKind::Function, [params, rest @ ..]) if !rest.is_empty() => {
+            let list = match facts.exprs[params.get()?] {
+                Expr::Tuple(list) if rest.len() == 1 => &facts.lists[list.range()],
+                _ => &facts.lists[args.range()][..rest.len()],
+            };
+            Some(infer::instance_of_expr(db, file, *list.get(position)?))
+        }
+        (FlowKind::Procedure, params) => {
+            Some(infer::instance_of_expr(db, file, *params.get(position)?))
+        }
+        (FlowKind::Transparent, args) => {
+            args.iter().map(|arg| parameter_of(db, file, *arg, position)).find(Ty::is_known)
+        }
+        _ => None,
+    }
+}
+
+/// Returns the type of a closure's parameter from the type flow table of a builtin type's
+/// member.
+fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, position: usize) -> Ty {
+    let library = hierarchy::library_base(db, object);
+    let object = library.as_ref().unwrap_or(object);
+    for (flow, args) in type_flow::tables(db, file, object) {
+        let params = flow.callbacks.get(member).map_or(&[][..], Vec::as_slice);
+        if let Some(template) = in_list(params, position) {
+            return type_flow::instantiated(template, flow, args, object);
+        }
+    }
+    Ty::Unknown
+}
+
+/// Returns the same for a builtin function.
+fn given_by_function(db: &Db, file: FileId, function: &str, given: &[Ty], position: usize) -> Ty {
+    let rules = &db.program.known(file).language.manifest.builtins;
+    match rules.callbacks.get(function).and_then(|params| in_list(params, position)) {
+        Some(template) => call::of_arguments(db, file, template, given, &[]),
+        None => Ty::Unknown,
+    }
+}
+
+/// Returns the type of a parameter in a list: of the receiver, or of one by position.
+fn in_list(params: &[String], position: usize) -> Option<&str> {
+    if position == RECEIVER as usize {
+        return params.iter().find_map(|param| param.strip_prefix(RECEIVER_MARK));
+    }
+    let mut params = params.iter().filter(|param| !param.starts_with(RECEIVER_MARK));
+    params.nth(position).map(String::as_str)
+}

@@ -1,0 +1,148 @@
+//! Names with a meaning of their own: path keywords (root, self, super), declared package names,
+//! macros, and names that all files share.
+
+use crate::db::Db;
+use crate::db::ty::{Entity, OwnNames};
+use crate::inference::names::visited::Visited;
+use crate::units::bounds::MAX_CANDIDATES;
+use crate::units::import_target::{ImportTarget, Module};
+use crate::units::interner::Name;
+use crate::units::symbols::Symbols;
+use cograph_grammar::PathWord;
+use cograph_model::SymbolKind;
+use cograph_model::facts::{ImportKind, ScopeId};
+use cograph_model::graph::{FileId, SymbolRef};
+use std::rc::Rc;
+
+/// Returns the meaning of a path keyword in a scope.
+pub(super) fn path_word(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
+    let rules = &db.program.known(file).language.manifest.modules;
+    let word = rules.words.get(db.program.text(name))?;
+    let is_declared = rules.declares_packages();
+    match word {
+        PathWord::Root if is_declared => {
+            let root = db.program.declared_package(file, "");
+            Some(root.map_or_else(|| Entity::External(Rc::from("")), Entity::Module))
+        }
+        PathWord::Current if is_declared => {
+            db.program.package_of(file).map(|package| Entity::Module(Module::Package(package)))
+        }
+        PathWord::Root => Some(Entity::Module(Module::File(db.program.crate_root(file)))),
+        PathWord::Current => Some(module_around(db, file, scope)),
+        PathWord::Parent => above(db, &module_around(db, file, scope)),
+    }
+}
+
+/// Returns the innermost module around a scope: an inline one, or the file.
+fn module_around(db: &Db, file: FileId, scope: ScopeId) -> Entity {
+    match db.program.known(file).inline_modules(scope).last() {
+        Some(&symbol) => Entity::Symbols(Symbols::from_slice(&[SymbolRef { file, symbol }])),
+        None => Entity::Module(Module::File(file)),
+    }
+}
+
+/// Returns the parent of a module.
+pub(crate) fn above(db: &Db, module: &Entity) -> Option<Entity> {
+    match module {
+        Entity::Symbols(symbols) => {
+            let symbol = symbols
+                .iter()
+                .find(|symbol| db.program.symbol(**symbol).kind == SymbolKind::Module)?;
+            Some(module_around(db, symbol.file, db.program.symbol(*symbol).scope))
+        }
+        Entity::Module(Module::File(file)) => {
+            let (parent, scope) = db.program.crate_parent(*file)?;
+            Some(module_around(db, parent, scope))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the imported package with this declared name, which may differ from that of its
+/// directory.
+pub(super) fn package_by_own_name(db: &Db, file: FileId, name: &str) -> Option<Module> {
+    let unit = db.program.known(file);
+    if !unit.language.manifest.modules.shared_folder || unit.facts.package.is_none() {
+        return None;
+    }
+    if let Some(known) = db.own_names.get(&file) {
+        return known.get(name).copied();
+    }
+    let mut own_names = OwnNames::default();
+    let targets = db.program.import_targets(file);
+    for (import, target) in unit.facts.imports.iter().zip(targets) {
+        if import.kind == ImportKind::Module
+            && let ImportTarget::Path { module: module @ Module::Package(package), .. } = target
+            && let Some(first) = db.program.package_files(*package).first()
+            && let Some(own) = db.program.unit(*first)
+            && let Some(injected_class_name) = own.facts.package.as_deref()
+        {
+            own_names.entry(injected_class_name).or_insert(*module);
+        }
+    }
+    let found = own_names.get(name).copied();
+    db.own_names.insert(file, Rc::new(own_names));
+    found
+}
+
+/// Returns the member of the innermost package around that of the file that has one of the name.
+pub(super) fn enclosing_package_member(db: &Db, file: FileId, name: Name) -> Option<Entity> {
+    let unit = db.program.known(file);
+    let separator = unit.language.manifest.modules.separator.as_str();
+    let mut package = unit.facts.package.as_deref()?;
+    while let Some((around, _)) = package.rsplit_once(separator) {
+        if let Some(module) = db.program.declared_package(file, around)
+            && let Some(entity) = db.module_member(module, name, &mut Visited::default())
+        {
+            return Some(entity);
+        }
+        package = around;
+    }
+    None
+}
+
+/// True if a name is the keyword for the parent module.
+pub(crate) fn is_super_word(db: &Db, file: FileId, name: Name) -> bool {
+    // The file of a module may be unreadable.
+    let Some(unit) = db.program.unit(file) else { return false };
+    let word = unit.language.manifest.modules.words.get(db.program.text(name));
+    word == Some(&PathWord::Parent)
+}
+
+/// Returns the macro of a name with the macro suffix; macros of the same crate take precedence.
+pub(super) fn macro_named(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    scope: ScopeId,
+    at: u32,
+) -> Option<Entity> {
+    let program = db.program;
+    let suffix = program.unit(file)?.language.manifest.names.macro_suffix.as_deref()?;
+    let plain = program.text(name).strip_suffix(suffix)?;
+    let plain = program.named(plain);
+    let imported = db.lookup(file, plain, scope, at);
+    if let Some((Entity::External(outside), _)) = imported {
+        return Some(Entity::External(Rc::from(format!("{outside}{suffix}"))));
+    }
+    let all = program.macros(plain);
+    let all: Symbols = all.into_iter().flatten().copied().collect();
+    let root = program.crate_root(file);
+    let own: Symbols =
+        all.iter().copied().filter(|symbol| program.crate_root(symbol.file) == root).collect();
+    let found = if own.is_empty() { all } else { own };
+    (!found.is_empty()).then_some(Entity::Symbols(found))
+}
+
+/// Returns the top-level definitions of a name in any file, in languages where all files share
+/// names.
+pub(super) fn defined_anywhere(db: &Db, file: FileId, name: Name) -> Option<Entity> {
+    let family = crate::units::import_target::family(db.program.known(file).language);
+    let is_seen = |symbol: &SymbolRef| {
+        !db.program.symbol(*symbol).container.is_some()
+            && crate::units::import_target::family(db.program.known(symbol.file).language) == family
+    };
+    let found = db.program.named_alone(name)?.iter().copied().filter(is_seen);
+    let found: Symbols = found.take(MAX_CANDIDATES + 1).collect();
+    (!found.is_empty() && found.len() <= MAX_CANDIDATES).then_some(Entity::Symbols(found))
+}

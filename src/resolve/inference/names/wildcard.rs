@@ -1,0 +1,92 @@
+//! Wildcard imports: the names they provide, from modules of the repository and from external ones.
+
+pub(crate) mod closure;
+
+use crate::db::Db;
+use crate::db::ty::Entity;
+use crate::inference::names::paths;
+use crate::inference::names::scopes::imported;
+use crate::inference::names::visited::Visited;
+use crate::units::import_target::ImportTarget;
+use crate::units::interner::Name;
+use cograph_model::facts::ScopeId;
+use cograph_model::graph::FileId;
+use std::rc::Rc;
+
+/// Looks a name up through the wildcard imports of a scope.
+pub(super) fn through_wildcards(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    from: ScopeId,
+    visited: &mut Visited,
+) -> Option<Entity> {
+    let scope = closure::scope_with_wildcards(db, file, from)?;
+    if !visited.is_by_name && !is_special(db, file, name) {
+        let stops = closure::stops_from(db, file, scope, visited.last(name));
+        if let Some(Ok(found)) = stops.map(|stops| closure::first_of(db, &stops, name, visited)) {
+            return found;
+        }
+    }
+    let before = std::mem::replace(&mut visited.is_by_name, true);
+    let found = through_wildcards_by_name(db, file, name, scope, visited);
+    visited.is_by_name = before;
+    found
+}
+
+/// Looks a name up in the imports that a file sees as one of its project.
+pub(super) fn through_shared(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    visited: &mut Visited,
+) -> Option<Entity> {
+    let shared = db.program.shared_imports(file);
+    let follow = |target: &ImportTarget, visited: &mut Visited| match target {
+        ImportTarget::Path { module, path, .. } => {
+            db.filtered(None, || imported::follow(db, *module, path, visited))
+        }
+        ImportTarget::External(module) => Some(Entity::External(Rc::from(&**module))),
+    };
+    if let Some(target) = shared.aliases.get(&name) {
+        return follow(target, visited);
+    }
+    shared.wildcards.iter().find_map(|target| {
+        let ImportTarget::Path { .. } = target else { return None };
+        let start = follow(target, visited)?;
+        db.below(&start, name, visited)
+    })
+}
+
+/// True if a name has a meaning in every module.
+fn is_special(db: &Db, file: FileId, name: Name) -> bool {
+    let text = db.program.text(name);
+    let manifest = &db.program.known(file).language.manifest;
+    let suffix = manifest.names.macro_suffix.as_deref();
+    text == "default"
+        || suffix.is_some_and(|suffix| text.ends_with(suffix))
+        || paths::is_super_word(db, file, name)
+}
+
+/// Does the same without the memo of modules: follows the wildcard imports of each module for
+/// this name.
+fn through_wildcards_by_name(
+    db: &Db,
+    file: FileId,
+    name: Name,
+    scope: ScopeId,
+    visited: &mut Visited,
+) -> Option<Entity> {
+    let targets = db.program.import_targets(file);
+    closure::wildcards_at(db, file, scope).into_iter().find_map(|import| {
+        let ImportTarget::Path { path, .. } = &targets[import] else { return None };
+        let module = targets[import].meant(file, import)?;
+        if path.is_empty() {
+            return closure::is_exported_by_list(db, module, name)
+                .then(|| db.module_member(module, name, visited))
+                .flatten();
+        }
+        let start = db.filtered(None, || imported::follow(db, module, path, visited));
+        db.below(&start?, name, visited)
+    })
+}
