@@ -16,6 +16,7 @@ mod upstreams;
 mod user;
 mod user_file;
 
+pub use error::ConfigError;
 pub use limits::{Limits, MEMORY_BYTES};
 pub use manifests::{MANIFEST, manifests};
 pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
@@ -25,7 +26,6 @@ pub use user_file::{FileError, FileRules, is_bounded};
 use cograph_faults as faults;
 use cograph_system::owner::{self, SUPERUSER};
 use cograph_system::{files, processes};
-pub use error::ConfigError;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;

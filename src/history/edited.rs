@@ -213,9 +213,9 @@ mod tests {
 
     #[test]
     fn an_edit_inside_of_one_body_is_recognized_without_the_text_after_it() {
-        let text = "import y\n\n\nclass A:\n    def one(\n        self, a,\n    ):\n        b = a\n\n        \
-                    def inner(c):\n            return c\n        return y(a)\n\n    x = 1\n\n\ndef two():\n    \
-                    z = 1\n    return z\n";
+        let text = "import y\n\n\nclass A:\n    def one(\n        self, a,\n    ):\n        \
+                    b = a\n\n        def inner(c):\n            return c\n        \
+                    return y(a)\n\n    x = 1\n\n\ndef two():\n    z = 1\n    return z\n";
         let path = RepoPath::new("a.py").expect("a path");
         let side = EditSide::of(&path, text.as_bytes()).expect("it is parsed");
         let sides: Vec<SymbolSide> = side.own.symbols.into_iter().map(|one| one.side).collect();

@@ -46,6 +46,7 @@ pub use answers::rows::{Row, Site, may_have_rows, rows};
 pub use base::escape::{for_terminal, one_line};
 pub use base::limits::Limits;
 pub use base::log::{LogSink, log_panics};
+pub use base::options::Options;
 pub use base::uri::file_address;
 pub use cograph_system::allocator::give_back_in_time;
 pub use hooks::{HookClient, HookEvent, MAX_INPUT, run_hook};
@@ -57,6 +58,7 @@ pub use protocol::fixtures::{FixtureError, Fixtures};
 #[cfg(feature = "federation")]
 pub use proxy::federation::{Name, RegistryError, Upstreams};
 pub use proxy::upstream::{Examined, Listing, Target, TargetError, examine};
+pub use runtime::spawn::ALREADY_SERVED;
 pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve};
 #[cfg(feature = "faults")]
 pub use session::fixtures::run_fixtures;
@@ -70,10 +72,8 @@ pub use workspace::host::Host;
 pub use workspace::metrics::{CallState, ProgressReport, ServerState};
 pub use workspace::repositories::{Patience, Reach, Repositories, Unavailable};
 
-pub use base::options::Options;
 use cograph_config::{Config, WorkerCommand};
 use cograph_faults::{Fault, planted};
-pub use runtime::spawn::ALREADY_SERVED;
 use session::dispatch::event::publish_events;
 use session::stdio::run;
 use std::io;

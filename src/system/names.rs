@@ -57,6 +57,17 @@ mod system {
     }
 }
 
+/// The path of an address, percent-encoded: every byte that a URI has another meaning for is
+/// escaped.
+pub fn percent_encoded(path: &[u8]) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
+    let encoded = |&byte: &u8| match is_plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    };
+    path.iter().map(encoded).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,6 +78,12 @@ mod tests {
             let name = OsString::from(name);
             assert_eq!(from_bytes(name.as_encoded_bytes().to_vec()), name);
         }
+    }
+
+    #[test]
+    fn what_has_a_meaning_in_an_address_is_escaped() {
+        assert_eq!(percent_encoded(b"/a-b_c.d~e/1"), "/a-b_c.d~e/1");
+        assert_eq!(percent_encoded(b"/a b?c#d%e:\xff"), "/a%20b%3Fc%23d%25e%3A%FF");
     }
 
     #[test]

@@ -49,7 +49,7 @@ impl<'b, 'l, 'q> Breaks<'b, 'l, 'q> {
         Self { lookup, params, calls, found, unread: 0, is_cut: Cell::default() }
     }
 
-    /// True if one more type is followed after so many.
+    /// True if one more type is followed after this number.
     pub(super) fn is_within(&self, types: usize) -> bool {
         let is_cut = types >= MAX_TYPES;
         self.is_cut.set(self.is_cut.get() || is_cut);

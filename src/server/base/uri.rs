@@ -1,4 +1,4 @@
-//! Percent-encoding of paths and strict decoding of URIs: malformed input is rejected. Text only;
+//! Addresses of files, and strict decoding of URIs: malformed input is rejected. Text only;
 //! existence is checked elsewhere.
 
 use cograph_system::names;
@@ -29,19 +29,9 @@ pub(crate) fn decode_text(text: &str) -> Option<String> {
     String::from_utf8(decode(text)?).ok()
 }
 
-/// Encodes a path for a URI.
-pub(crate) fn encode_path(path: &[u8]) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    path.iter()
-        .map(
-            |&byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") },
-        )
-        .collect()
-}
-
 /// Address of a line of a file.
 pub fn file_address(path: &Path, line: u64) -> String {
-    format!("file://{}#{line}", encode_path(&names::to_address(path)))
+    format!("file://{}#{line}", names::percent_encoded(&names::to_address(path)))
 }
 
 fn digit(letter: u8) -> Option<u8> {

@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use lsp_types::{Location, Position, PositionEncodingKind, Range, Uri};
 
-use crate::base::uri::{decode, encode_path};
+use crate::base::uri::decode;
 use cograph_model::{self as model, RepoPath};
 use cograph_query::ReadFile;
 use cograph_system::names;
@@ -47,7 +47,7 @@ pub(super) fn path_of(uri: &Uri) -> Option<PathBuf> {
 
 /// Address of a path.
 pub(super) fn uri_of(path: &Path) -> Option<Uri> {
-    Uri::from_str(&format!("file://{}", encode_path(&names::to_address(path)))).ok()
+    Uri::from_str(&format!("file://{}", names::percent_encoded(&names::to_address(path)))).ok()
 }
 
 /// Conversion of positions in the files of one repository. Keeps the texts that it reads.

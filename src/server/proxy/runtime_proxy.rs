@@ -3,7 +3,7 @@
 //! not.
 
 use super::upstream::{Target, Upstream};
-use crate::base::{escape, uri};
+use crate::base::escape;
 use crate::protocol::version::PEER_KEY;
 use crate::proxy::upstream::question::{Caller, Expected, Owner, UpstreamError, UpstreamQuestion};
 use crate::session::dispatch::event::Event;
@@ -16,6 +16,7 @@ use crate::{
 };
 use cograph_faults as faults;
 use cograph_model::cancel::CancelToken;
+use cograph_system::names;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use serde_json::{Value, json};
 use std::cell::Cell;
@@ -310,7 +311,7 @@ pub(crate) fn reply(result: &Value) -> Reply {
 
 /// The `file://` URI of a directory.
 fn address(directory: &Path) -> String {
-    format!("file://{}", uri::encode_path(&cograph_system::names::to_address(directory)))
+    format!("file://{}", names::percent_encoded(&names::to_address(directory)))
 }
 
 #[cfg(test)]

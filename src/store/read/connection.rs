@@ -28,6 +28,7 @@ use cograph_faults::{Fault, planted};
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_model::graph::FileStamp;
+use cograph_system::names;
 
 /// Connections kept for reuse. Concurrent queries open more, which are closed afterwards. Each has
 /// its own page cache, so unneeded ones are closed soon: see `Store::take_spare`.
@@ -337,13 +338,7 @@ fn lock_out_writers(path: &Path) -> Option<File> {
 
 /// URI with `immutable=1`: SQLite opens the file without locks and WAL.
 fn immutable_uri(path: &Path) -> PathBuf {
-    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
-    let bytes = path.as_os_str().as_encoded_bytes().iter();
-    let name: String = bytes
-        .map(
-            |byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") },
-        )
-        .collect();
+    let name = names::percent_encoded(path.as_os_str().as_encoded_bytes());
     PathBuf::from(format!("file:{name}?immutable=1"))
 }
 

@@ -2,6 +2,7 @@
 //! over the file, so reading them is slow, and a queried symbol is often queried again. Knows no
 //! SQL.
 
+use lru::LruCache;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -20,11 +21,11 @@ pub(super) struct SiteCache {
     of_state: Mutex<Option<OfState>>,
 }
 
-/// Entries of one generation; the last used symbol is at the end.
+/// Entries of one generation. Bounded by their sites, not by their number.
 #[derive(Debug)]
 struct OfState {
     state: Identity,
-    symbols: Vec<(SymbolKey, Arc<[SiteRow]>)>,
+    symbols: LruCache<SymbolKey, Arc<[SiteRow]>>,
 }
 
 impl SiteCache {
@@ -32,9 +33,7 @@ impl SiteCache {
     pub(crate) fn get(&self, state: Identity, symbol: SymbolKey) -> Option<Arc<[SiteRow]>> {
         let mut kept = self.of_state.lock();
         let symbols = &mut kept.as_mut().filter(|kept| kept.state == state)?.symbols;
-        let place = symbols.iter().position(|(known, _)| *known == symbol)?;
-        symbols[place..].rotate_left(1);
-        symbols.last().map(|(_, sites)| Arc::clone(sites))
+        symbols.get(&symbol).cloned()
     }
 
     /// Caches all sites of a symbol, if there are many.
@@ -45,15 +44,11 @@ impl SiteCache {
         let mut kept = self.of_state.lock();
         let symbols = match &mut *kept {
             Some(kept) if kept.state == state => &mut kept.symbols,
-            other => &mut other.insert(OfState { state, symbols: Vec::new() }).symbols,
+            other => &mut other.insert(OfState { state, symbols: LruCache::unbounded() }).symbols,
         };
-        symbols.retain(|(known, _)| *known != symbol);
-        symbols.push((symbol, sites.into()));
-        let total = |symbols: &[(SymbolKey, Arc<[SiteRow]>)]| {
-            symbols.iter().map(|(_, sites)| sites.len()).sum::<usize>()
-        };
-        while total(symbols) > MAX_SITES {
-            symbols.remove(0);
+        symbols.put(symbol, sites.into());
+        while symbols.iter().map(|(_, sites)| sites.len()).sum::<usize>() > MAX_SITES {
+            symbols.pop_lru();
         }
     }
 }
