@@ -1,9 +1,7 @@
 //! What a manifest has under a name: modifiers, members, module roots, builtin types.
 
 use crate::manifest::values::{FlowKind, TypeFlow};
-use crate::manifest::words::{
-    CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, PathWord,
-};
+use crate::manifest::words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Returns the names of members of builtin types.
@@ -38,38 +36,6 @@ pub(crate) fn flow_names(manifest: &crate::Manifest) -> FxHashMap<String, String
 /// Returns the type whose flow table has this kind.
 pub(crate) fn of_kind(manifest: &crate::Manifest, kind: FlowKind) -> Option<String> {
     manifest.flow.iter().find(|(_, flow)| flow.kind == Some(kind)).map(|(name, _)| name.clone())
-}
-
-/// Table of a package's manifest for the library.
-pub(crate) const LIBRARY: &str = "lib";
-
-impl super::Modules {
-    /// Returns the root file of the library of a package.
-    pub fn library_root(&self) -> Option<&str> {
-        self.root_files().find(|(_, table)| *table == LIBRARY).map(|(path, _)| path)
-    }
-
-    /// Returns the root files of crates with their tables.
-    pub fn root_files(&self) -> impl Iterator<Item = (&str, &str)> {
-        let roots = self.roots.iter().map(|(path, table)| (path.as_str(), table.as_str()));
-        roots.filter(|(path, _)| !path.ends_with('/'))
-    }
-
-    /// Returns the directories in which every file is a crate, with their tables.
-    pub fn crate_folders(&self) -> impl Iterator<Item = (&str, &str)> {
-        let roots = self.roots.iter();
-        roots.filter_map(|(path, table)| Some((path.strip_suffix('/')?, table.as_str())))
-    }
-
-    /// True if a file name is that of the root of a crate.
-    pub fn is_root_name(&self, name: &str) -> bool {
-        self.root_files().any(|(root, _)| root.rsplit('/').next() == Some(name))
-    }
-
-    /// Returns the keyword for a module.
-    pub fn word(&self, meaning: PathWord) -> Option<&str> {
-        self.words.iter().find(|(_, other)| **other == meaning).map(|(word, _)| word.as_str())
-    }
 }
 
 impl super::Names {
