@@ -429,6 +429,7 @@ mod tests {
     def gone(self):
         pass
 
+
 def outer():
     def inner():
         return 1
