@@ -7,8 +7,8 @@
 
 use std::io;
 
-#[cfg(unix)]
 mod kind;
+#[cfg(unix)]
 mod unix;
 #[cfg(not(unix))]
 mod windows;

@@ -37,7 +37,7 @@ pub struct FixtureError {
     pub data: Option<Value>,
 }
 
-static SERVED: OnceLock<Arc<dyn Fixtures>> = OnceLock::new();
+pub(crate) static SERVED: OnceLock<Arc<dyn Fixtures>> = OnceLock::new();
 
 /// Carrier tool of all fixture calls; its one argument is the request.
 static TOOL: Tool = Tool {
