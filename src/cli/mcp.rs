@@ -5,6 +5,7 @@
 mod several;
 #[cfg(feature = "federation")]
 mod several;
+mod target;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,8 +17,9 @@ use crate::output::stop::Stop;
 use crate::serve::token;
 use cograph_config::{Config, ConfigError, WorkerCommand, running_program};
 use cograph_server::{BearerToken, Options, Passing, Target, run_passing, run_stdio};
-use several::{AUTO, Upstreams, from_arguments, from_file, named, run_federated};
+use several::{Upstreams, from_arguments, from_file, run_federated};
 pub(super) use several::{all, checked};
+use target::{AUTO, named};
 
 /// Idle timeout of a runtime started by a client, in seconds.
 const IDLE_EXIT: &str = "600";

@@ -1,5 +1,6 @@
 //! Several upstreams, of the command line or of a file: their names, targets and tokens.
 
+use crate::mcp::target::{AUTO, named};
 use crate::output::stop::Stop;
 use crate::serve::token;
 use cograph_config::{Config, NamedTarget, NamedTargets, User, upstreams};
@@ -75,12 +76,4 @@ pub(super) fn from_file(file: Option<PathBuf>) -> Result<Upstreams, Stop> {
     let named = upstreams(&path).map_err(|error| failure(error.to_string()))?;
     let named = named.ok_or_else(|| failure(format!("there is no file {}", path.display())))?;
     checked(named).map_err(|why| failure(format!("cannot use {}: {why}", path.display())))
-}
-
-/// Target: the runtime of this user.
-pub(crate) const AUTO: &str = "auto";
-
-/// Splits `NAME=TARGET`. In a path the sign may occur after the first slash only.
-pub(crate) fn named(text: &str) -> Option<(&str, &str)> {
-    text.split_once('=').filter(|(name, _)| !name.contains(['/', ':', '.']))
 }
