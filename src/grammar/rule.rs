@@ -3,8 +3,7 @@
 pub(super) mod case;
 pub(super) mod parts;
 
-use super::import_form::ImportForm;
-use crate::selector::Selector;
+use crate::{import_form::ImportForm, selector::Selector};
 pub use case::When;
 use cograph_model::SymbolKind;
 pub use parts::{BaseRule, Body, Listed, TokenWords, Yielded};
