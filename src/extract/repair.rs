@@ -142,10 +142,13 @@ mod tests {
     use crate::Limits;
     use crate::budget::Allowance;
     use cograph_grammar as grammar;
+    use cograph_model::RepoPath;
 
     #[test]
     fn repairs_end_after_the_same_work_however_much_time_there_is() {
-        let rust = grammar::by_name("rust").expect("it is built in");
+        let path = RepoPath::new("a.rs").expect("a path");
+        let found = grammar::detect(&path, &[], &vec![0; grammar::count()]);
+        let language = grammar::language(found.expect("it is built in"));
         let table = "CREATE TABLE word (id INTEGER NOT NULL, name TEXT, last INTEGER);\n";
         let source = format!("const TABLES: &str = \"\n{}", table.repeat(40));
         let hour = Allowance { base: 3_600_000_000_000, per_byte: 0, most: u64::MAX };
@@ -153,7 +156,7 @@ mod tests {
         let parses = || {
             let spare = Budget::start(&limits, source.len()).spare(source.len());
             let mut count = 0;
-            while count < 1_000 && parse(rust, source.as_bytes(), &spare, &[]).is_ok() {
+            while count < 1_000 && parse(language, source.as_bytes(), &spare, &[]).is_ok() {
                 count += 1;
             }
             assert_eq!(spare.exhausted(), Some(Exhausted::Time), "after {count}");
