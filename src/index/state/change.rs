@@ -19,7 +19,7 @@ use cograph_source::{self as source, Root, Rules, WalkedFile};
 use cograph_store::{self as store, FileKey, FileRow, Identity, Location, Snapshot};
 
 /// Differences between a store and the repository: from a comparison, or hints from a watcher.
-/// [`crate::apply`] verifies them.
+/// [`crate::apply()`] verifies them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ChangeSet {
     /// Every file: there is no comparable store, its fingerprint differs, or a build was requested.

@@ -52,7 +52,7 @@ pub struct Explored {
     pub source: Result<Source, QueryError>,
     /// Symbols with a certain or likely call or use of it: non-test code first, of each those that
     /// are not among the symbols themselves, then by number of references, which are compared for
-    /// the first [`MAX_COMPARED`]. At most `limit`.
+    /// the first [`MAX_COMPARED`](crate::explore::MAX_COMPARED). At most `limit`.
     pub callers: Vec<SymbolInfo>,
     /// Number of callers.
     pub caller_total: u64,

@@ -26,6 +26,7 @@ pub struct ImpactParams<'p> {
 pub struct Execution {
     /// Name of the test, as its runner has it.
     pub test: String,
-    /// What it executed of the changed or named symbols: see [`Evidence::executed`].
+    /// What it executed of the changed or named symbols: see
+    /// [`Evidence::executed`](crate::impact::Evidence::executed).
     pub share: f32,
 }
