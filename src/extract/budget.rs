@@ -67,8 +67,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 /// Work between two calls of the parser: a thousand is about 4 ms in both cases.
 const PLAIN_WORK: u64 = 10;
 const ERROR_WORK: u64 = 100;
-/// Work of the repairs of a file: on an idle machine about 60 ms and 4 µs a byte, which is less than
-/// half of the time that a file has.
+/// Work of the repairs of a file: on an idle machine about 60 ms and 4 µs a byte, which is less
+/// than half of the time that a file has.
 const REPAIR_WORK: Allowance = Allowance { base: 15_000, per_byte: 1, most: u64::MAX };
 /// Nodes of a traversal between two checks.
 const NODES_PER_CHECK: u32 = 64;

@@ -27,8 +27,8 @@ const CONTINUED: &[u8] = b"\\\r\n";
 /// Greatest number of times that the lines with errors are looked for.
 const MOST_ROUNDS: usize = 4;
 
-/// Masks what cannot be parsed, parses, and repairs what is lost by that. Repair has a budget of its
-/// own, and then leaves the tree as it is.
+/// Masks what cannot be parsed, parses, and repairs what is lost by that. Repair has a budget of
+/// its own, and then leaves the tree as it is.
 pub(super) fn tree<'s>(
     language: &'static Language,
     source: &'s [u8],
