@@ -3,6 +3,7 @@
 //! of comments, size and shape of files and folders. Each rule is also shown a planted violation,
 //! so that a rule that sees nothing is found out.
 
+mod features;
 mod folders;
 mod graph;
 mod lexer;
