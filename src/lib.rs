@@ -5,9 +5,9 @@
 //! Two one-way pipelines meet in the store.
 //!
 //! ```text
-//! WRITE  ChangeSet -> source file -> FileFacts -> resolve -> Graph -> store
-//!                     one file       pure,        whole      one transaction
-//!                                    parallel     repository
+//! WRITE  ChangeSet -> source file -> FileFacts -> resolve -> rows -> store
+//!                     one file       pure,                a new file, or a transaction
+//!                                    parallel
 //! READ   line -> rpc -> tool -> query(snapshot, parameters) -> plain result -> reply -> line
 //! ```
 //!

@@ -38,6 +38,7 @@ mod store;
 mod system_limits;
 mod terminal;
 mod tiers;
+mod transcripts;
 mod trust;
 mod user_files;
 mod uses;

@@ -360,7 +360,7 @@ fn calls_are_exported_one_pair_a_line() {
     let (code, lines, remarks) = project.run(&["export", "calls"]);
     assert_eq!((code, lines.lines().count(), remarks.as_str()), (Some(0), calls.len() + 1, ""));
     assert!(
-        lines.starts_with("{\"caller_file\": \"shop/a.py\", \"caller_name\": \"first\""),
+        lines.starts_with("{\"caller_file\":\"shop/a.py\",\"caller_name\":\"first\""),
         "{lines}"
     );
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cograph::server::TOOLS;
+use regex::Regex;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -269,4 +270,19 @@ fn the_command_for_testing_is_what_a_clean_checkout_runs() {
         hosted.lines().any(|line| line.trim_start_matches(['-', ' ']) == "run: .ci/run"),
         "the hosted check runs it"
     );
+}
+
+#[test]
+fn documents_name_the_format_of_the_store() {
+    let format = cograph::store::FORMAT;
+    let stores = Regex::new(r"\bv(\d+)-\d+\.db\b").expect("it is a pattern");
+    let mut named = 0;
+    for (path, document) in documents() {
+        for store in stores.captures_iter(&document) {
+            named += 1;
+            assert_eq!(store[1], format.to_string(), "{}: {}", path.display(), &store[0]);
+        }
+    }
+    assert!(named > 4, "{named} names of stores");
+    assert!(text("ARCHITECTURE.md").contains(&format!("store: format {format},")));
 }

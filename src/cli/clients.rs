@@ -11,7 +11,8 @@ mod toml;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::output::json::quoted;
+use serde_json::json;
+
 use cograph_config::{FileRules, User};
 use cograph_system::files;
 pub(super) use entry::{Literal, Member, NAME, Scope, ServerEntry};
@@ -195,13 +196,7 @@ fn words(first: &[&str], entry: &ServerEntry) -> Vec<String> {
 
 /// An entry with its name, in the syntax of one client's command line.
 fn described(entry: &ServerEntry) -> String {
-    let arguments: Vec<String> = entry.arguments.iter().map(|argument| quoted(argument)).collect();
-    format!(
-        "{{\"name\":{},\"command\":{},\"args\":[{}]}}",
-        quoted(NAME),
-        quoted(&entry.command),
-        arguments.join(",")
-    )
+    json!({"name": NAME, "command": entry.command, "args": entry.arguments}).to_string()
 }
 
 /// Client by name.

@@ -9,8 +9,9 @@ mod servers;
 use std::io::Write;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
 use crate::base::root::RootArgument;
-use crate::output::json::Object;
 use crate::output::numbers::shown;
 use crate::output::stop::Stop;
 use crate::output::streams::to_stdout;
@@ -102,17 +103,23 @@ fn text(root: &str, findings: &[Finding], problems: usize) -> String {
 
 fn json(root: &str, findings: &[Finding], problems: usize) -> String {
     let one = |finding: &Finding| {
-        let object =
-            Object::new().text("area", &finding.area).text("verdict", finding.verdict.word());
-        let object = object.text("text", &finding.text).text("hint", &finding.hint);
-        finding.numbers.iter().fold(object, |object, (name, number)| object.number(name, *number))
+        let mut value = json!({
+            "area": finding.area,
+            "verdict": finding.verdict.word(),
+            "text": finding.text,
+            "hint": finding.hint,
+        });
+        for (name, number) in &finding.numbers {
+            value[*name] = (*number).into();
+        }
+        value
     };
-    let object = Object::new()
-        .boolean("healthy", problems == 0)
-        .text("version", env!("CARGO_PKG_VERSION"))
-        .text("root", root);
-    object
-        .number("problems", problems as u64)
-        .list("findings", findings.iter().map(one).collect())
-        .finish()
+    json!({
+        "healthy": problems == 0,
+        "version": env!("CARGO_PKG_VERSION"),
+        "root": root,
+        "problems": problems,
+        "findings": findings.iter().map(one).collect::<Vec<Value>>(),
+    })
+    .to_string()
 }

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
+use serde_json::json;
+
 use super::ask;
 use crate::base::root::RootArgument;
-use crate::output::json::Object;
 use crate::output::stop::Stop;
 use crate::output::streams::to_stdout;
 use cograph_config::Config;
@@ -130,25 +131,24 @@ impl<'s> Calls<'s> {
         callee: &Callee,
         call: &SiteRow,
     ) -> String {
-        let line = Object::new().text("caller_file", self.files[caller_file].path.as_str());
-        let line = match caller.filter(|caller| !caller.name_text.is_empty()) {
-            Some(caller) => line
-                .text("caller_name", &caller.name_text)
-                .number("caller_line", u64::from(caller.name_at.line)),
-            None => line
-                .text("caller_name", "<module>")
-                .number("caller_line", 0)
-                .boolean("module", true),
-        };
+        let caller = caller.filter(|caller| !caller.name_text.is_empty());
+        let mut line = json!({
+            "caller_file": self.files[caller_file].path.as_str(),
+            "caller_name": caller.map_or("<module>", |caller| &caller.name_text),
+            "caller_line": caller.map_or(0, |caller| caller.name_at.line),
+        });
+        if caller.is_none() {
+            line["module"] = true.into();
+        }
         let kind = if callee.kind == SymbolKind::Macro { "macro" } else { call.kind.word() };
-        line.text("callee_file", self.files[callee.file].path.as_str())
-            .text("callee_name", &callee.name)
-            .number("callee_line", u64::from(callee.line))
-            .text("kind", kind)
-            .number("site_line", u64::from(call.at.line))
-            .text("verdict", call.verdict.word())
-            .text("step", call.step.word())
-            .finish()
+        line["callee_file"] = self.files[callee.file].path.as_str().into();
+        line["callee_name"] = callee.name.as_ref().into();
+        line["callee_line"] = callee.line.into();
+        line["kind"] = kind.into();
+        line["site_line"] = call.at.line.into();
+        line["verdict"] = call.verdict.word().into();
+        line["step"] = call.step.word().into();
+        line.to_string()
     }
 }
 

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use comfy_table::{CellAlignment, Table, presets};
+use serde_json::{Map, Value, json};
 
 use crate::base::root::default_repository;
-use crate::output::json::Object;
 use crate::output::numbers::{bytes, grouped, percent, shown};
 use crate::output::progress::Display;
 use crate::output::stop::Stop;
@@ -351,45 +351,45 @@ fn timings_line(timings: &[Timing]) -> String {
 fn json(summary: &Summary) -> String {
     let report = &summary.report;
     let milliseconds = |duration: Duration| u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
-    let mut languages = Object::new();
+    let mut languages = Map::new();
     for numbers in &report.languages {
-        let mut language = Object::new()
-            .number("files", numbers.files)
-            .number("symbols", numbers.symbols)
-            .number("references", numbers.references);
+        let mut language = Map::new();
+        language.insert("files".to_owned(), numbers.files.into());
+        language.insert("symbols".to_owned(), numbers.symbols.into());
+        language.insert("references".to_owned(), numbers.references.into());
         for (verdict, count) in Verdict::ALL.iter().zip(numbers.verdicts) {
-            language = language.number(verdict.word(), count);
+            language.insert(verdict.word().to_owned(), count.into());
         }
-        languages = languages.object(
-            grammar::language(numbers.language).name,
-            language.number("problems", numbers.problems),
-        );
+        language.insert("problems".to_owned(), numbers.problems.into());
+        languages.insert(grammar::language(numbers.language).name.to_owned(), language.into());
     }
-    let skipped = report
+    let skipped: Map<String, Value> = report
         .skipped
         .iter()
-        .fold(Object::new(), |object, (reason, count)| object.number(reason.word(), *count));
-    let phases = |duration: fn(&Timing) -> Duration| {
-        let number = |object: Object, timing: &Timing| {
-            object.number(timing.phase.word(), milliseconds(duration(timing)))
+        .map(|(reason, count)| (reason.word().to_owned(), (*count).into()))
+        .collect();
+    let phases = |duration: fn(&Timing) -> Duration| -> Map<String, Value> {
+        let number = |timing: &Timing| {
+            (timing.phase.word().to_owned(), milliseconds(duration(timing)).into())
         };
-        summary.timings.iter().fold(Object::new(), number)
+        summary.timings.iter().map(number).collect()
     };
-    Object::new()
-        .boolean("changed", summary.changed)
-        .number("generation", summary.generation)
-        .number("files", report.files)
-        .number("indexed", report.indexed)
-        .number("partly", report.partly)
-        .number("symbols", report.symbols())
-        .number("references", report.references())
-        .number("problems", report.problems)
-        .number("source_bytes", report.bytes)
-        .object("languages", languages)
-        .object("skipped", skipped)
-        .number("store_bytes", summary.store_bytes)
-        .number("milliseconds", milliseconds(summary.elapsed))
-        .object("phases_milliseconds", phases(|timing| timing.elapsed))
-        .object("phases_cpu_milliseconds", phases(|timing| timing.cpu))
-        .finish()
+    json!({
+        "changed": summary.changed,
+        "generation": summary.generation,
+        "files": report.files,
+        "indexed": report.indexed,
+        "partly": report.partly,
+        "symbols": report.symbols(),
+        "references": report.references(),
+        "problems": report.problems,
+        "source_bytes": report.bytes,
+        "languages": languages,
+        "skipped": skipped,
+        "store_bytes": summary.store_bytes,
+        "milliseconds": milliseconds(summary.elapsed),
+        "phases_milliseconds": phases(|timing| timing.elapsed),
+        "phases_cpu_milliseconds": phases(|timing| timing.cpu),
+    })
+    .to_string()
 }

@@ -2,7 +2,6 @@
 //! no command.
 
 pub(super) mod examples;
-pub(super) mod json;
 pub(super) mod log;
 pub(crate) mod numbers;
 pub(super) mod progress;

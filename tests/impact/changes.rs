@@ -129,7 +129,7 @@ fn shallow_clones_detached_heads_and_worktrees_are_read() {
     shallow.write("shop/cart.py", CART);
     let (code, text) = shallow.ask(&["impact"]);
     assert_eq!(code, Some(0), "{text}");
-    assert!(text.contains("history: 1 commits read, the clone is shallow"), "{text}");
+    assert!(text.contains("history: 1 commit read, the clone is shallow"), "{text}");
 }
 
 #[test]

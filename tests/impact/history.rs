@@ -88,10 +88,10 @@ fn the_overview_names_what_changes_most_and_how_much_history_there_is() {
     assert_eq!(answer["changed_most"][0]["path"], "shop/use.py");
     let shallow = GitRepository::clone_of(&repository, &["--depth", "1"]);
     let (_, text) = shallow.ask(&["overview"]);
-    assert!(text.contains("of 1 commits, the clone is shallow:"), "{text}");
+    assert!(text.contains("of 1 commit, the clone is shallow:"), "{text}");
     shallow.write("shop/use.py", "def run(cart):\n    return 2\n");
     let (_, text) = shallow.ask(&["impact"]);
-    assert!(text.contains("history: 1 commits read, the clone is shallow"), "{text}");
+    assert!(text.contains("history: 1 commit read, the clone is shallow"), "{text}");
     let (code, text) = repository.ask_without_git(&["overview"], "");
     assert_eq!(code, Some(0), "{text}");
     assert!(!text.contains("most changed files"), "{text}");

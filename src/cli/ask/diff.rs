@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use serde_json::{Value, json};
+
 use super::{TerminalHost, repositories};
 use crate::base::root::RootArgument;
-use crate::output::json::Object;
 use crate::output::stop::Stop;
 use crate::output::streams::to_stdout;
 use cograph_config::Config;
@@ -137,30 +138,42 @@ fn section<T>(out: &mut String, title: &str, list: &[T], line: impl Fn(&T) -> St
 }
 
 fn json(found: &GraphDiff) -> String {
-    let named = |one: &Named| {
-        Object::new().text("path", &one.path).text("name", &one.name).text("kind", one.kind)
-    };
+    let named = |one: &Named| json!({"path": one.path, "name": one.name, "kind": one.kind});
     let symbol = |one: &DiffSymbol| {
-        named(&one.symbol).number("line", u64::from(one.line)).text("signature", &one.signature)
+        let mut value = named(&one.symbol);
+        value["line"] = one.line.into();
+        value["signature"] = one.signature.as_str().into();
+        value
     };
-    let pair = |(old, new): &(DiffSymbol, DiffSymbol)| {
-        Object::new().object("old", symbol(old)).object("new", symbol(new))
+    let symbols = |list: &[DiffSymbol]| list.iter().map(symbol).collect::<Vec<Value>>();
+    let pairs = |list: &[(DiffSymbol, DiffSymbol)]| {
+        let pair =
+            |(old, new): &(DiffSymbol, DiffSymbol)| json!({"old": symbol(old), "new": symbol(new)});
+        list.iter().map(pair).collect::<Vec<Value>>()
     };
-    let edge = |(edge, sites): &(Edge, u32)| {
-        Object::new()
-            .text("kind", edge.kind)
-            .object("from", named(&edge.from))
-            .object("to", named(&edge.to))
-            .number("sites", u64::from(*sites))
+    let edges = |list: &[(Edge, u32)]| {
+        let edge = |(edge, sites): &(Edge, u32)| {
+            json!({
+                "kind": edge.kind,
+                "from": named(&edge.from),
+                "to": named(&edge.to),
+                "sites": sites,
+            })
+        };
+        list.iter().map(edge).collect::<Vec<Value>>()
     };
-    let symbols = Object::new()
-        .list("came", found.came.iter().map(symbol).collect())
-        .list("went", found.went.iter().map(symbol).collect())
-        .list("moved", found.moved.iter().map(pair).collect())
-        .list("changed", found.changed.iter().map(pair).collect());
-    let edges = Object::new()
-        .list("came", found.edges_came.iter().map(edge).collect())
-        .list("went", found.edges_went.iter().map(edge).collect())
-        .list("moved", found.edges_moved.iter().map(edge).collect());
-    Object::new().object("symbols", symbols).object("edges", edges).finish()
+    json!({
+        "symbols": {
+            "came": symbols(&found.came),
+            "went": symbols(&found.went),
+            "moved": pairs(&found.moved),
+            "changed": pairs(&found.changed),
+        },
+        "edges": {
+            "came": edges(&found.edges_came),
+            "went": edges(&found.edges_went),
+            "moved": edges(&found.edges_moved),
+        },
+    })
+    .to_string()
 }

@@ -4,7 +4,8 @@
 use std::io::Write as _;
 use std::path::PathBuf;
 
-use crate::output::json::Object;
+use serde_json::{Value, json};
+
 use crate::output::stop::Stop;
 use crate::output::streams::to_stdout;
 use cograph_config::Config;
@@ -45,24 +46,20 @@ pub(crate) fn run(config: &Config, arguments: &LostLinesArguments) -> Result<(),
     Ok(())
 }
 
-fn line(path: &RepoPath, language: &str, coverage: &Coverage) -> String {
-    let places = |places: &[(u32, String)]| {
-        places
-            .iter()
-            .map(|(line, what)| Object::new().number("line", u64::from(*line)).text("what", what))
-            .collect::<Vec<_>>()
+fn line(path: &RepoPath, language: &str, coverage: &Coverage) -> Value {
+    let places = |places: &[(u32, String)]| -> Vec<Value> {
+        places.iter().map(|(line, what)| json!({"line": line, "text": what})).collect()
     };
-    let incomplete =
-        coverage.incomplete.iter().map(|line| Object::new().number("line", u64::from(*line)));
-    Object::new()
-        .text("path", path.as_str())
-        .text("language", language)
-        .number("calls", coverage.calls)
-        .number("stored", coverage.stored)
-        .number("in_problems", coverage.in_problems)
-        .list("lost", places(&coverage.lost))
-        .list("symbols", places(&coverage.symbols))
-        .number("lines", u64::from(coverage.lines))
-        .list("incomplete", incomplete.collect())
-        .finish()
+    let incomplete = coverage.incomplete.iter().map(|line| json!({"line": line}));
+    json!({
+        "path": path.as_str(),
+        "language": language,
+        "calls": coverage.calls,
+        "stored": coverage.stored,
+        "in_problems": coverage.in_problems,
+        "lost": places(&coverage.lost),
+        "symbols": places(&coverage.symbols),
+        "lines": coverage.lines,
+        "incomplete": incomplete.collect::<Vec<Value>>(),
+    })
 }

@@ -18,12 +18,17 @@ pub(super) fn misfit(shape: &CallShape, callable: &SymbolSide) -> Option<String>
     }
     let given = usize::from(shape.positional) + shape.named.len();
     if most != u16::MAX && given > usize::from(most) {
-        return Some(format!("{given} arguments, {} taken", range(least, most)));
+        return Some(count_misfit(given, least, most));
     }
     if !shape.is_open && given < usize::from(least) {
-        return Some(format!("{given} arguments, {} taken", range(least, most)));
+        return Some(count_misfit(given, least, most));
     }
     None
+}
+
+fn count_misfit(given: usize, least: u16, most: u16) -> String {
+    let noun = if given == 1 { "argument" } else { "arguments" };
+    format!("{given} {noun}, {} taken", range(least, most))
 }
 
 fn range(least: u16, most: u16) -> String {

@@ -103,7 +103,7 @@ pub(crate) fn symbol_line(symbol: &SymbolInfo) -> String {
         }
     }
     if symbol.references > 0 {
-        line.push_str(&format!(" ({} refs)", symbol.references));
+        line.push_str(&format!(" ({})", plural(symbol.references.into(), "ref")));
     }
     line
 }

@@ -2,7 +2,6 @@
 
 use crate::clients::entry::{Literal, Member, ServerEntry};
 use crate::clients::json::parsed::{Parsed, arguments_of, member};
-use crate::output::json::quoted;
 use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
 use jsonc_parser::common::{Range, Ranged};
 use jsonc_parser::tokens::{Token, TokenAndRange};
@@ -267,4 +266,8 @@ pub(crate) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
         changed.replace_range(range, &new);
     }
     changed
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }

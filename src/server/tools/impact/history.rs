@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::answers::render::plural;
 use crate::base::escape::SafeLine;
 use crate::tools::tool::context::QueryContext;
 use cograph_history::{self as history, Between, History};
@@ -70,8 +71,8 @@ impl KnownHistory {
     pub(crate) fn extent(&self) -> String {
         let commits = self.history.commits();
         match self.history.limit() {
-            "" => format!("{commits} commits"),
-            limit => format!("{commits} commits, {limit}"),
+            "" => plural(commits as u64, "commit"),
+            limit => format!("{}, {limit}", plural(commits as u64, "commit")),
         }
     }
 }
@@ -86,8 +87,8 @@ pub(crate) fn in_words(file: &FileHistory) -> String {
     let more = file.authors as usize - owners.len().min(file.authors as usize);
     let more = if more > 0 { format!(" (+{more})") } else { String::new() };
     format!(
-        "{} commits, {} in a year, last {}, by {}{more}",
-        file.commits,
+        "{}, {} in a year, last {}, by {}{more}",
+        plural(file.commits.into(), "commit"),
         file.recent,
         date(file.last),
         owners.join(", ")
