@@ -1,4 +1,4 @@
-//! Weights of the ranking. Tuned on public repositories with `scripts/locate` and on commit
+//! Weights of the ranking. Tuned on public repositories with `scripts/accuracy locate` and on commit
 //! messages; none of them is specific to a repository or language. The results are insensitive to
 //! changes of a tenth.
 
