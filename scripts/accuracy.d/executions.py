@@ -21,7 +21,7 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-from base import DEBUG, command_line
+from base import command_line, DEBUG, with_cache
 
 RECALL, PRECISION = .995, .90
 COVERS = """SELECT f.path, c.symbol_id, t.path, t.name FROM covers c JOIN symbols s ON s.id = c.symbol_id JOIN files f ON f.id = s.file_id
@@ -84,7 +84,7 @@ class Project:
     def ask(self, *arguments, code=(0, 1)):
         """Output of the program."""
         done = subprocess.run([self.options.bin, *arguments, "--root", self.tree], capture_output=True, text=True, check=False,
-                              env={**os.environ, "COGRAPH_CACHE_DIR": self.cache})
+                              env=with_cache(self.cache))
         if done.returncode not in code:
             sys.exit(f"{arguments}: {done.stderr}")
         return done.stdout

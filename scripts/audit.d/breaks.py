@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from base import command_line, ROOT
+from base import command_line, ROOT, write_files
 
 PLANTED = os.path.join(ROOT, "tests", "impact", "planted")
 IMPORT = re.compile(r"\s*(import|from|use|using|export\s*\{.*from)\b|\s*export\s*\{")
@@ -104,10 +104,7 @@ def rejected(files, command, form):
     with tempfile.TemporaryDirectory() as scratch:
         tree = os.path.join(scratch, "tree")
         os.makedirs(os.path.join(scratch, "out"))
-        for path, text in files.items():
-            os.makedirs(os.path.dirname(os.path.join(tree, path)), exist_ok=True)
-            with open(os.path.join(tree, path), "w", encoding="utf-8") as out:
-                out.write(text)
+        write_files(tree, files)
         ran = subprocess.run(["bash", "-c", command], cwd=tree, capture_output=True, text=True, check=False)
         found = re.findall(form, ran.stdout + ran.stderr, re.M)
         if ran.returncode not in (0, 1) and not found:

@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 
-from base import command_line
+from base import command_line, with_cache
 import usage
 
 KINDS = ("function", "method", "constructor", "class", "struct", "interface", "trait", "enum", "macro")
@@ -52,7 +52,7 @@ def audit(options, root):
     """A row for one directory; whether something is unexplained."""
     with tempfile.TemporaryDirectory() as empty:
         cache = options.cache or empty
-        environment = {**os.environ, "COGRAPH_CACHE_DIR": cache}
+        environment = with_cache(cache)
         subprocess.run([options.binary, "index", root], env=environment, check=True, capture_output=True)
         store = sqlite3.connect(f"file:{usage.store(cache)}?mode=ro", uri=True)
         marks = ", ".join("?" * len(KINDS))

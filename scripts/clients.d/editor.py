@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 
-from base import command_line
+from base import command_line, with_cache
 
 PATIENCE = 600
 
@@ -24,7 +24,7 @@ class Editor:
     """A session with one folder. Columns are bytes, as in the index."""
 
     def __init__(self, binary, root, cache):
-        self.process = subprocess.Popen([binary, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "COGRAPH_CACHE_DIR": cache})
+        self.process = subprocess.Popen([binary, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=with_cache(cache))
         self.root, self.asked = root, 0
         begun = time.monotonic()
         self.ask("initialize", {"processId": None, "rootUri": None, "workspaceFolders": [{"uri": self.uri(""), "name": "folder"}],
@@ -77,7 +77,7 @@ class Editor:
 
 def run(binary, root, cache, *arguments):
     """The JSON of a command."""
-    environment = {**os.environ, "COGRAPH_CACHE_DIR": cache}
+    environment = with_cache(cache)
     ended = subprocess.run([binary, *arguments, "--root", root, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, timeout=PATIENCE)
     if ended.returncode not in (0, 1):
         sys.exit(f"{arguments}: {ended.stderr.decode()}")

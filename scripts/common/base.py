@@ -23,9 +23,9 @@ def built():
     return RELEASE
 
 
-def with_cache(cache):
+def with_cache(cache, **more):
     """The environment of a program whose indexes go to a directory."""
-    return {**os.environ, "COGRAPH_CACHE_DIR": str(cache)}
+    return {**os.environ, "COGRAPH_CACHE_DIR": str(cache), **more}
 
 
 def write_files(root, files):

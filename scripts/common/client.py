@@ -1,5 +1,5 @@
 """A client of the server for measurements: one process, any number of requests in flight, and a record of every fault in how
-they are answered. Standard library only; used by scripts/measure latency and scripts/stress load."""
+they are answered. Standard library only."""
 import itertools
 import json
 import os
@@ -172,17 +172,3 @@ class Server:
             self.reader.join(5)
             self.process.stdout.close()
             self.log.close()
-
-
-def percentile(values, share):
-    """The value below or at which `share` of the values lie."""
-    values = sorted(values)
-    return values[min(len(values) - 1, int(len(values) * share))]
-
-
-def table(rows):
-    """Prints rows of words in columns; numbers to the right."""
-    widths = [max(len(str(row[at])) for row in rows) for at in range(len(rows[0]))]
-    for row in rows:
-        cells = (str(cell).ljust(width) if at == 0 else str(cell).rjust(width) for at, (cell, width) in enumerate(zip(row, widths)))
-        print("  ".join(cells).rstrip())

@@ -1,5 +1,4 @@
-"""A runtime that clients share, for measurements: `cograph serve` with a look at its process. Standard library only; used by
-scripts/measure shared and scripts/stress chaos."""
+"""A runtime that clients share, for measurements: `cograph serve` with a look at its process."""
 import os
 import subprocess
 

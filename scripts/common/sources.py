@@ -73,6 +73,10 @@ SOURCES = [Source(*row) for row in [
      "1c6b0b85a6076bc2a96e916121dbb473a650a521b4ff82036fb7806d78dfef03", "src composer.json"),
 ]]
 
+# Which no truth is of: it is asked about and measured.
+DJANGO = Source("django", "pip", "Django", "5.1.4", "Django-5.1.4.tar.gz",
+                "de450c09e91879fa5a307f696e57c851955c910a438a35e6b4c895e86bedc82a", "")
+
 
 class FetchError(Exception):
     """A source that could not be had; the message says which and why."""

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 
-from base import command_line
+from base import command_line, percentile, with_cache
 
 MOST = 0.030
 SEED = 7
@@ -88,7 +88,7 @@ def edits(root, runs):
 def after_edits(program, root, runs, show, results):
     """Measures edits in a copy."""
     with tempfile.TemporaryDirectory() as place:
-        copy, environment = os.path.join(place, "copy"), {**os.environ, "COGRAPH_CACHE_DIR": os.path.join(place, "cache")}
+        copy, environment = os.path.join(place, "copy"), with_cache(os.path.join(place, "cache"))
         shutil.copytree(root, copy, symlinks=True)
         os.makedirs(os.path.join(copy, ".git"), exist_ok=True)
         subprocess.run([program, "index"], cwd=copy, env=environment, capture_output=True, check=True)
@@ -136,11 +136,6 @@ def calls(root, runs):
             yield kind, OTHERS[at // 6 % len(OTHERS)], ""
 
 
-def quantile(values, share):
-    """The value below which a share of all values is."""
-    return sorted(values)[min(len(values) - 1, int(len(values) * share))]
-
-
 def main():
     """Prints the table."""
     parser = command_line(__doc__)
@@ -160,7 +155,7 @@ def main():
     for kind, rows in results.items():
         walls, processors = [row[0] * 1000 for row in rows], [row[1] * 1000 for row in rows]
         answered = sum(row[2] for row in rows)
-        print(f"{kind:10} {len(rows):5} {answered:9} {quantile(walls, .5):7.1f} {quantile(walls, .99):7.1f} {max(walls):7.1f} "
-              f"{quantile(processors, .5):8.1f} {quantile(processors, .99):8.1f}")
-    slow = [key for key in ("searches", "edits") if key in results and quantile([row[0] for row in results[key]], 0.99) > MOST]
+        print(f"{kind:10} {len(rows):5} {answered:9} {percentile(walls, .5):7.1f} {percentile(walls, .99):7.1f} {max(walls):7.1f} "
+              f"{percentile(processors, .5):8.1f} {percentile(processors, .99):8.1f}")
+    slow = [key for key in ("searches", "edits") if key in results and percentile([row[0] for row in results[key]], 0.99) > MOST]
     return 1 if slow else 0

@@ -11,13 +11,12 @@ The exit code is 1 if the 99th percentile of a start or of an answer under load 
 """
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 import threading
 import time
 
-from base import command_line, percentile, RELEASE, ROOT, table
+from base import command_line, copy_project, percentile, RELEASE, ROOT, table, with_cache, write_files
 from client import HELLO, Server
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
@@ -26,19 +25,6 @@ COPIES = 4
 STATELESS = {
     "_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
 }
-
-
-def environment(cache):
-    """The environment of a server with its cache there."""
-    return {**os.environ, "COGRAPH_CACHE_DIR": cache}
-
-
-def sample(directory):
-    """A small repository."""
-    os.mkdir(directory)
-    with open(os.path.join(directory, "a.py"), "w", encoding="utf-8") as file:
-        file.write("def helper(x):\n    return x\n\n\ndef main():\n    return helper(1)\n")
-    return directory
 
 
 def burst(server):
@@ -68,7 +54,7 @@ def discover(server):
 def starts(binary, repository, scratch, count):
     """Rows of milliseconds from the start of the process to the answer."""
     warm = os.path.join(scratch, "warm")
-    subprocess.run([binary, "index", repository], env=environment(warm), check=True, capture_output=True)
+    subprocess.run([binary, "index", repository], env=with_cache(warm), check=True, capture_output=True)
     for name, first, cold in (
         ("start, burst", burst, False),
         ("start, burst, empty cache", burst, True),
@@ -78,7 +64,7 @@ def starts(binary, repository, scratch, count):
         times = []
         for number in range(count):
             cache = os.path.join(scratch, f"cold{number}") if cold else warm
-            server = Server([binary, "mcp", "--root", repository], environment(cache))
+            server = Server([binary, "mcp", "--root", repository], with_cache(cache))
             answer = first(server)
             if answer is None:
                 raise SystemExit(f"{name}: not answered within 10 s")
@@ -90,14 +76,14 @@ def starts(binary, repository, scratch, count):
 
 def load(binary, repository, project, scratch, seconds):
     """Rows of milliseconds for `ping` and `tools/list` while 20 calls and an index run keep the server busy."""
-    server = Server([binary, "mcp", "--root", repository, "--permits", "2"], environment(os.path.join(scratch, "load")))
+    server = Server([binary, "mcp", "--root", repository, "--permits", "2"], with_cache(os.path.join(scratch, "load")))
     server.hello()
     server.text("search", {"query": "helper"})
     times = {"ping": [], "tools/list": []}
     # Copied beforehand: that is the disk's time, not the server's. When the last of them is indexed, the first changes nothing.
     copies = [os.path.join(scratch, f"project{number}") for number in range(COPIES)]
     for copy in copies:
-        shutil.copytree(project, copy, ignore=shutil.ignore_patterns("target", ".git"), symlinks=True)
+        copy_project(project, copy)
     runs = 0
     begun = time.monotonic()
     heavy, index = [], None
@@ -139,7 +125,8 @@ def main():
     options = parser.parse_args()
     rows, figures, failures = [("ms", "n", "p50", "p99", "most")], {}, 0
     with tempfile.TemporaryDirectory() as scratch:
-        repository = sample(os.path.join(scratch, "repository"))
+        repository = os.path.join(scratch, "repository")
+        write_files(repository, {"a.py": "def helper(x):\n    return x\n\n\ndef main():\n    return helper(1)\n"})
         measured = [(options.most_start, row) for row in starts(options.bin, repository, scratch, options.spawns)]
         measured += [(options.most_busy, row) for row in load(options.bin, repository, options.project, scratch, options.seconds)]
         for limit, (name, times) in measured:

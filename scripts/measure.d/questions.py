@@ -5,7 +5,7 @@ import re
 import statistics
 import subprocess
 
-from base import percentile
+from base import percentile, with_cache
 from client import Server
 
 # What says when an answer was made, not what it is, and what differs from program to program. The rest must be the same.
@@ -14,7 +14,7 @@ MOMENT = re.compile(r"(?:generation \d+, )?up to date|generation \d+, made [^;\n
 
 def open_server(program, project, cache):
     """A server that answers for a project, which is indexed first."""
-    environment = {**os.environ, "COGRAPH_CACHE_DIR": cache}
+    environment = with_cache(cache)
     subprocess.run([program, "index", project], env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     server = Server([program, "mcp", "--root", project], environment)
     server.hello()

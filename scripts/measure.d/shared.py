@@ -11,11 +11,10 @@ share of the process (PSS), which counts each page once, among those that have i
 does not hold.
 """
 import os
-import shutil
 import tempfile
 import threading
 
-from base import command_line, percentile, RELEASE, ROOT
+from base import command_line, copy_project, percentile, RELEASE, ROOT, verdict, with_cache
 from client import Server
 from runtime import Runtime, processes_of
 
@@ -25,7 +24,7 @@ QUESTIONS = [("outline", {}), ("search", {"query": "get"}), ("overview", {}), ("
 def measure(options, place, count):
     """A runtime with so many clients from the first index on. Gives the figures."""
     cache = os.path.join(place, f"cache-{count}")
-    environment = {**os.environ, "COGRAPH_CACHE_DIR": cache}
+    environment = with_cache(cache)
     runtime = Runtime(options.bin, environment)
     repository = os.path.join(place, "repository")
     command = [options.bin, "mcp", "--upstream", runtime.addresses[0]]
@@ -63,8 +62,7 @@ def main():
     parser.add_argument("--clients", type=int, default=20)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cograph-shared-") as place:
-        left_out = shutil.ignore_patterns("target", ".git", "node_modules")
-        shutil.copytree(options.project, os.path.join(place, "repository"), ignore=left_out, symlinks=True)
+        copy_project(options.project, os.path.join(place, "repository"))
         one, many = measure(options, place, 1), measure(options, place, options.clients)
     ratio, share = many["memory"] / one["memory"], many["share"] / one["share"]
     lists = many["lists"]
@@ -85,6 +83,4 @@ def main():
         ("everybody ends with 0", not any(many["codes"]), many["codes"]),
         ("no process is left behind", not many["left"], many["left"]),
     ]
-    for what, holds, detail in checks:
-        print(f"{'ok    ' if holds else 'FAILED'}  {what}" + ("" if holds else f": {detail}"))
-    return 0 if all(holds for _, holds, _ in checks) else 1
+    return verdict(checks)

@@ -20,7 +20,7 @@ import tempfile
 import threading
 import time
 
-from base import command_line, RELEASE, ROOT
+from base import command_line, RELEASE, ROOT, verdict, with_cache
 from client import Server, children_of
 from runtime import Runtime, processes_of
 
@@ -93,7 +93,7 @@ class Chaos:
         self.options, self.place = options, place
         self.random = random.Random(options.seed)
         self.cache = os.path.join(place, "cache")
-        self.environment = {**os.environ, "COGRAPH_CACHE_DIR": self.cache, "COGRAPH_TOKEN": "chaos-has-one-token"}
+        self.environment = with_cache(self.cache, COGRAPH_TOKEN="chaos-has-one-token")
         self.repository = os.path.join(place, "repository")
         self.socket = os.path.join(self.cache, "run", "socket")
         with socket.socket() as free:
@@ -348,6 +348,4 @@ def main():
     print(f"slowest call {chaos.slowest:.1f} s, slowest ping {getattr(chaos, 'slowest_ping', 0.0) * 1000:.0f} ms")
     for kind, number in sorted(chaos.reports.items(), key=lambda entry: -entry[1])[:15]:
         print(f"  {number:6}  {kind}")
-    for what, holds, detail in checks:
-        print(f"{'ok    ' if holds else 'FAILED'}  {what}" + ("" if holds else f": {detail}"))
-    return 0 if all(holds for _, holds, _ in checks) else 1
+    return verdict(checks)

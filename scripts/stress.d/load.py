@@ -15,12 +15,11 @@ import json
 import os
 import random
 import re
-import shutil
 import tempfile
 import threading
 import time
 
-from base import command_line, percentile, RELEASE, ROOT, table
+from base import command_line, copy_project, percentile, RELEASE, ROOT, table, verdict, with_cache
 from client import Server
 
 # Of the calls, so many are withdrawn, after at most so long.
@@ -209,10 +208,9 @@ def main():
     options = parser.parse_args()
     random.seed(options.seed)
     with tempfile.TemporaryDirectory() as scratch:
-        project = os.path.join(scratch, "project")
-        shutil.copytree(options.project, project, ignore=shutil.ignore_patterns("target", ".git"), symlinks=True)
+        project = copy_project(options.project, os.path.join(scratch, "project"))
         command = [options.bin, "mcp", "--root", project, "--idle-ms", "1000"]
-        server = Server(command, {**os.environ, "COGRAPH_CACHE_DIR": os.path.join(scratch, "cache")})
+        server = Server(command, with_cache(os.path.join(scratch, "cache")))
         server.hello()
         load = Load(server, project)
         # The index, every tool once, and the same load for a while: what a server needs in any case is not growth.
@@ -280,6 +278,4 @@ def judge(load, server, code, state, processes, sizes):
         ("memory does not grow", growth[0][1] <= growth[0][0] * 1.1 + SPARE, [f"{value / 1e6:.0f} MB" for value in growth[0]]),
         ("the end of input ends the process with 0", code == 0, code),
     ]
-    for what, holds, detail in checks:
-        print(f"{'ok    ' if holds else 'FAILED'}  {what}" + ("" if holds else f": {detail}"))
-    return 0 if all(holds for _, holds, _ in checks) else 1
+    return verdict(checks)

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-from base import command_line, ROOT
+from base import command_line, ROOT, with_cache
 import places
 import questions
 import sides
@@ -104,7 +104,7 @@ def asked(repository, wanted, options, scratch):
     place = os.path.join(scratch, repository.name.replace("/", "+"))
     cache = os.path.join(place, "cache")
     checkout = sides.Checkout(repository, os.path.join(place, "files"), options.clones)
-    sides.run([options.bin, "index", "."], checkout.directory, {**os.environ, "COGRAPH_CACHE_DIR": cache}, check=True)
+    sides.run([options.bin, "index", "."], checkout.directory, with_cache(cache), check=True)
     rows = []
     for question in wanted:
         row = (repository, question, sides.cograph(options.bin, cache, question, checkout), sides.grep(question, checkout))

@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from collections import namedtuple
 
+from base import with_cache
 import places
 import questions
 
@@ -67,7 +68,7 @@ def run(command, directory, environment=None, check=False):
 
 def cograph(program, cache, question, checkout):
     """What the program answers; its messages count as well, since a user reads them."""
-    environment = {**os.environ, "COGRAPH_CACHE_DIR": cache}
+    environment = with_cache(cache)
     outputs = []
     for command in question.cograph:
         done = run([program, *shlex.split(command)], checkout.directory, environment)

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from base import command_line, DEBUG
+from base import command_line, DEBUG, with_cache
 
 BARS = {"@5": .75, "@10": .85, "@20": .92, "in answer": .98, "file @3": .97}
 START = {"reached": 3.0, "step": .7, "uses": .8, "imports": 1.0, "imports_second": .2, "alike": 2.0, "stem": .9, "together": 1.5, "lines": 3.0,
@@ -181,7 +181,7 @@ def answers(options, name, scratch):
     project = project_of(options, name)
     tree = os.path.join(scratch, name.replace("/", "-"))
     subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", project.source, tree], check=True)
-    environment = {**os.environ, "COGRAPH_CACHE_DIR": os.path.join(scratch, "cache")}
+    environment = with_cache(os.path.join(scratch, "cache"))
     for bug in project.bugs(tree):
         if options.bugs and bug.number not in options.bugs:
             continue

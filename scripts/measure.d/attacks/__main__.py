@@ -15,7 +15,7 @@ import os
 import subprocess
 import tempfile
 
-from base import command_line
+from base import command_line, write_files
 import recovery
 from languages import LANGUAGES
 from shapes import SHAPES, of_size
@@ -30,11 +30,7 @@ def index(binary, files):
     """CPU seconds and peak megabytes of an index of these files; infinite if it does not end."""
     with tempfile.TemporaryDirectory() as place:
         root = os.path.join(place, "root")
-        for path, text in files.items():
-            path = os.path.join(root, path)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            with open(path, "w") as file:
-                file.write(text)
+        write_files(root, files)
         environment = dict(os.environ, COGRAPH_CACHE_DIR=os.path.join(place, "cache"), HOME=place)
         child = subprocess.Popen([binary, "index"], cwd=root, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                  stderr=subprocess.PIPE, env=environment, preexec_fn=lambda: __import__("signal").alarm(PATIENCE))

@@ -24,15 +24,13 @@ import subprocess
 import tempfile
 import time
 
-from base import command_line, RELEASE, ROOT, table
+from base import command_line, RELEASE, ROOT, table, with_cache
 import content
 import growth
 import usage
 import questions
-from sources import SOURCES, Source, fetch
+from sources import DJANGO, SOURCES, fetch
 
-DJANGO = Source("django", "pip", "Django", "5.1.4", "Django-5.1.4.tar.gz",
-                "de450c09e91879fa5a307f696e57c851955c910a438a35e6b4c895e86bedc82a", "")
 # What is asked in the large tree: questions, and functions that nearly everything calls.
 HOT = ("tools/lib/slab.c::kmalloc", "include/linux/printk.h::printk")
 
@@ -240,7 +238,7 @@ def opening(options):
     """How long a new process takes to the answer of `ping`, and from there to its first answer from the index."""
     starts, firsts = [], []
     for _ in range(5):
-        server = questions.Server([options.bin, "mcp", "--root", options.large], {**os.environ, "COGRAPH_CACHE_DIR": options.tree_cache})
+        server = questions.Server([options.bin, "mcp", "--root", options.large], with_cache(options.tree_cache))
         server.hello()
         starts.append((time.monotonic() - server.started) * 1000)
         before, (_, seconds) = server.cpu(), server.ask("tools/call", {"name": "sql", "arguments": {"statement": "SELECT 1"}}, 120)

@@ -1,5 +1,5 @@
 """What happens to a repository while people, agents and tools work in it: each act is an edit, or several in a row with pauses as they
-make them. Single changes of `edits.d` are one of the acts."""
+make them. Single changes of `edits` are one of the acts."""
 import os
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""The tree of `edits.d` for corpora of any size: its list of files is kept for a while, and each edit goes through the ledger."""
+"""The tree of `edits` for corpora of any size: its list of files is kept for a while, and each edit goes through the ledger."""
 import random
 import threading
 import time
