@@ -47,4 +47,6 @@ def main(group, about):
     is_help = name in ("-h", "--help")
     lines = [f"    {one:<14} {summary(text)}" for one, (_, text) in known.items()]
     print(about.strip(), "", f"    scripts/{group} SUBCOMMAND --help", "", *lines, sep="\n", file=sys.stdout if is_help else sys.stderr)
-    sys.exit(None if is_help else f"scripts/{group}: no subcommand is called {name!r}")
+    if not is_help:
+        print(f"scripts/{group}: no subcommand is called {name!r}", file=sys.stderr)
+        sys.exit(2)
