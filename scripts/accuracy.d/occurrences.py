@@ -4,10 +4,16 @@ The truth is a list of occurrences that a maker beside this file writes (occurre
 refers to. Required is an occurrence that refers to a symbol of the index, apart from parameters and locals. It is right if the site of
 the index at the same place is resolved or likely and leads to one of the true definitions, wrong if it leads elsewhere. What the checker
 could not decide counts on neither side, nor does what leads to code that is not compiled, or to a declaration of what is defined outside.
+
+    scripts/accuracy occurrences typescript DIR
+    scripts/accuracy occurrences typescript DIR --show fp 20 --show fn 20    also samples of what is wrong and missed
+    scripts/accuracy occurrences go DIR --first-sight     of a project that nobody has looked at: its score is kept in
+                                                          scripts/accuracy.d/first_sight.tsv, once, and in the table of docs/accuracy.md
 """
 
 import collections
 import datetime
+import itertools
 import json
 import os
 import random
@@ -17,8 +23,12 @@ import subprocess
 import sys
 import tempfile
 
+from base import ROOT, TARGET, built, command_line, with_cache
+from usage import store
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 FIRST_SIGHT = os.path.join(HERE, "first_sight.tsv")
+DOCUMENT = os.path.join(ROOT, "docs", "accuracy.md")
 # What runs the maker of a language, and the npm packages that it needs.
 Maker = collections.namedtuple("Maker", "command packages")
 MAKERS = {
@@ -257,22 +267,43 @@ def first_scores():
     return FIRST_HEAD + "".join(lines)
 
 
-def main(binary, place, language, directory, shows, is_first):
+def first_table():
+    """The text of docs/accuracy.md around the table of first scores, and the table that stands there."""
+    with open(DOCUMENT) as file:
+        before, found, after = file.read().partition(FIRST_HEAD)
+    rows = "".join(line for line in itertools.takewhile(lambda line: line.startswith("|"), after.splitlines(keepends=True)))
+    return before, found + rows, after[len(rows):]
+
+
+def keep_first_scores():
+    before, _, after = first_table()
+    with open(DOCUMENT, "w") as file:
+        file.write(before + first_scores() + after)
+
+
+def main():
     """Prints the table of one project, and samples."""
-    if language not in MAKERS:
-        sys.exit(f"there is no maker for {language!r}; languages: {', '.join(MAKERS)}")
+    parser = command_line(__doc__)
+    parser.add_argument("language", metavar="LANGUAGE", choices=MAKERS, help="of " + ", ".join(MAKERS))
+    parser.add_argument("directory", metavar="DIR")
+    parser.add_argument("--bin", metavar="PATH", help="the program; default: what `cargo build --release` makes")
+    parser.add_argument("--show", nargs=2, action="append", default=[], metavar=("fp|fn", "N"), help="print N random samples of each group")
+    parser.add_argument("--first-sight", action="store_true", help="keep the score, once for each project")
+    options = parser.parse_args()
+    if any(what not in ("fp", "fn") or not count.isdigit() for what, count in options.show):
+        parser.error("--show takes fp or fn, and a number")
+    language, directory, is_first = options.language, options.directory, options.first_sight
     name = os.path.basename(os.path.realpath(directory))
     if is_first and any(row[2:4] == [language, name] for row in seen()):
         sys.exit(f"{name} has been seen: {FIRST_SIGHT} has its first score")
     with tempfile.TemporaryDirectory() as scratch:
         truth, cache = os.path.join(scratch, "truth.jsonl"), os.path.join(scratch, "cache")
-        make(language, directory, place, truth)
-        subprocess.run([binary, "index", directory], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True,
-                       env={**os.environ, "COGRAPH_CACHE_DIR": cache})
-        stores = [os.path.join(folder, name) for folder, _, names in os.walk(cache) for name in names if name.endswith(".db")]
-        judged = Judged(Store(stores[0]), rows(truth))
+        make(language, directory, os.path.join(TARGET, "accuracy"), truth)
+        subprocess.run([options.bin or built(), "index", directory], capture_output=True, check=True, env=with_cache(cache))
+        judged = Judged(Store(store(cache)), rows(truth))
     if is_first:
         write_down(language, directory, judged)
+        keep_first_scores()
     for line in [HEAD, *judged.table()]:
         print("  ".join(f"{cell!s:>9}" for cell in line))
     lines = {}
@@ -283,5 +314,5 @@ def main(binary, place, language, directory, shows, is_first):
                 lines[path] = file.read().split("\n")
         return lines[path][line - 1].strip()[:140]
 
-    for what, count in shows:
+    for what, count in options.show:
         print("", *report(judged, source, {"fp": "wrong", "fn": "missed"}[what], int(count)), sep="\n")

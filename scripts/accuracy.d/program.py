@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 
+from base import with_cache
 
 class ProgramError(Exception):
     """The program did not answer; the message has what it said."""
@@ -14,7 +15,7 @@ class Program:
 
     def __init__(self, binary, cache):
         self.binary = binary
-        self.environment = {**os.environ, "COGRAPH_CACHE_DIR": cache}
+        self.environment = with_cache(cache)
 
     def version(self):
         """What it calls itself."""

@@ -60,9 +60,9 @@ def manual(program: Path) -> dict[str, Entry]:
     """Man pages and completions, which the program itself describes."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch())}
-        done = subprocess.run([ROOT / "scripts" / "man", program, folder], env=environment, capture_output=True, text=True)
+        done = subprocess.run([ROOT / "scripts" / "release", "man", program, folder], env=environment, capture_output=True, text=True)
         if done.returncode:
-            raise Refused(f"scripts/man {program}: {done.stderr.strip()}")
+            raise Refused(f"scripts/release man {program}: {done.stderr.strip()}")
         pages = {f"man/{path.name}": Entry.of(path) for path in Path(folder).iterdir()}
     completions = {}
     for shell, name in SHELLS.items():

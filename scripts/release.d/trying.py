@@ -127,7 +127,7 @@ def smoke(root: Root, command: list[str], scratch: Path) -> None:
     enter.write_text(ENTER.format(python=sys.executable, root=str(root.path), path=PATH, command=command))
     enter.chmod(0o755)
     environment = {**os.environ, **root.variables, "PATH": os.environ["PATH"], "TMPDIR": str(scratch / "shared")}
-    done = subprocess.run([sys.executable, ROOT / "scripts" / "rapid_init.py", enter], env=environment, capture_output=True, text=True)
+    done = subprocess.run([ROOT / "scripts" / "clients", "startup", enter], env=environment, capture_output=True, text=True)
     if done.returncode:
         raise Refused(f"{root.name}: the smoke test fails on {' '.join(command)}\n{(done.stdout + done.stderr)[-2000:]}")
 

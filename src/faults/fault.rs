@@ -117,7 +117,7 @@ faults! {
     NameAsFile = "name_as_file",
     /// An invalid cursor or offset means the first page.
     CursorRestarts = "cursor_restarts",
-    // From here on: defects of incremental indexing, for `scripts/edits`.
+    // From here on: defects of incremental indexing, for `scripts/stress edits`.
     /// Sites of a changed file get the results of the previous site.
     ShiftedAnswers = "shifted_answers",
     /// The last of several changed files is ignored.

@@ -1,5 +1,5 @@
 //! The fixtures that the official conformance suite of the protocol asks a server for, behind the
-//! loop of the real server. Run by `scripts/conformance`; needs the feature `faults`.
+//! loop of the real server. Run by `scripts/clients conformance`; needs the feature `faults`.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Planted changes of small programs in eight languages (`tests/impact/planted`): which sites
-//! `impact` calls broken, against those that the compiler of the language rejects. `scripts/breaks`
-//! takes that truth from the compilers.
+//! `impact` calls broken, against those that the compiler of the language rejects.
+//! `scripts/audit breaks` takes that truth from the compilers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

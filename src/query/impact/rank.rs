@@ -76,8 +76,8 @@ impl TestClass {
     }
 }
 
-/// Weights of the evidence, rounded from those that `scripts/impact --weights` chooses; that of an
-/// execution is no estimate, and more than what is likely to add up without one.
+/// Weights of the evidence, rounded from those that `scripts/accuracy impact --weights` chooses;
+/// that of an execution is no estimate, and more than what is likely to add up without one.
 struct Weights {
     changed: f32,
     executed: f32,

@@ -1,6 +1,6 @@
-//! Weights of the ranking. Tuned on public repositories with `scripts/locate` and on commit
-//! messages; none of them is specific to a repository or language. The results are insensitive to
-//! changes of a tenth.
+//! Weights of the ranking. Tuned on public repositories with `scripts/accuracy locate` and on
+//! commit messages; none of them is specific to a repository or language. The results are
+//! insensitive to changes of a tenth.
 
 /// Weight of a word in the first line, and of one only in code blocks, relative to one in the rest.
 pub(super) const SUBJECT: f64 = 2.0;
