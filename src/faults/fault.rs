@@ -168,7 +168,7 @@ faults! {
     /// A comment documents a definition however far away.
     DistantComments = "distant_comments",
     // From here on: regressions of resolution.
-    /// The type of a receiver is not looked at.
+    /// The type of a receiver is not known.
     ReceiverIgnored = "receiver_ignored",
     /// Of several overloads the first is chosen.
     FirstOverload = "first_overload",
@@ -188,7 +188,7 @@ faults! {
     VisibleBeforeDeclared = "visible_before_declared",
     /// The memo of members has no filter in its key.
     MemoWithoutFilter = "memo_without_filter",
-    /// Members of a type and of its instances are not told apart.
+    /// Members of a type and of its instances are mixed.
     StaticsMixed = "statics_mixed",
     /// Relative imports begin at the folder of their file, however many levels up they say.
     LevelUncounted = "level_uncounted",
