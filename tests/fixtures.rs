@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{env, fs};
 
+use cograph::config::Config;
 use cograph::extract::{Limits, extract};
 use cograph::grammar::{self, Tier};
 use cograph::model::facts::{FileFacts, ImportKind, LocalSymbol, Symbol, flags};
@@ -51,6 +52,8 @@ struct Built {
 }
 
 fn build(sources: &[(RepoPath, String)]) -> Built {
+    // Plants the defect in this process, if there is one.
+    Config::from_environment().expect("the settings are usable");
     let mut sorted: Vec<&(RepoPath, String)> = sources.iter().collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0));
     let neighbours = vec![0; grammar::all().len()];

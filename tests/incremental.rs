@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cograph::config::{Limits, WorkerCommand};
+use cograph::config::{Config, Limits, WorkerCommand};
 use cograph::index::{ChangeSet, Outcome, Residents, Run, WorkerPool, apply, refresh};
 use cograph::model::cancel::CancelToken;
 use cograph::store::{Location, Store};
@@ -83,6 +83,8 @@ fn residents() -> Residents {
 
 impl Repository {
     fn new() -> Self {
+        // Plants the defect in this process too, if there is one.
+        Config::from_environment().expect("the settings are usable");
         let directory = tempfile::tempdir().expect("a temporary directory");
         fs::create_dir(directory.path().join("root")).expect("created");
         Self { directory, residents: residents(), workers: None, cancel: CancelToken::new() }

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use cograph::config::Config;
 use cograph::model::cancel::CancelToken;
 use cograph::model::facts::flags;
 use cograph::model::graph::Graph;
@@ -39,6 +40,8 @@ pub(crate) struct Cache {
 
 impl Cache {
     pub(crate) fn new() -> Self {
+        // Plants the defect in this process, if there is one.
+        Config::from_environment().expect("the settings are usable");
         let directory = TempDir::new().expect("a temporary directory");
         let location = Location::new(directory.path(), std::path::Path::new("/somewhere/sample"));
         Self { directory, location }

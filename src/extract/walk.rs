@@ -20,6 +20,7 @@ use crate::facts::builder::Builder;
 use crate::facts::exports::{self, Ambient, ExportList};
 use crate::preprocess::edits::Made;
 use crate::walk::lister::Lister;
+use cograph_faults::{Fault, planted};
 use cograph_grammar::{Language, Rule, Tier};
 use cograph_model::facts::{
     Binding, BindingKind, ExprId, FileFacts, ImportId, LocalSymbol, NameId, Run, ScopeId,
@@ -249,10 +250,16 @@ impl<'t> Walk<'t> {
         if !self.input.stores_sites {
             return;
         }
+        let mut at = position(node);
+        if planted(Fault::CharacterColumns) {
+            let line = node.start_byte() - at.column as usize..node.start_byte();
+            let text = String::from_utf8_lossy(&self.input.source[line]).into_owned();
+            at.column = offset(text.chars().count());
+        }
         let id = self.facts.site(Site {
             kind,
             name,
-            at: position(node),
+            at,
             byte: offset(node.start_byte()),
             scope: self.context.scope,
             enclosing: self.context.enclosing,

@@ -3,7 +3,8 @@
 /// Declares the faults: one variant and one name each.
 macro_rules! faults {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
-        /// A defect that other servers were found to have, each reproduced by one line or two.
+        /// A defect that other servers were found to have, or that a change here may bring, each
+        /// reproduced by one line or two.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         pub enum Fault { $($(#[$doc])* $variant,)+ }
 
@@ -149,4 +150,73 @@ faults! {
     // From here on: defects of resolution.
     /// Types and aliases that lead back to themselves are followed again.
     FollowedCircles = "followed_circles",
+    // From here on: regressions of extraction, as a change of it may bring them.
+    /// A block has no scope of its own: its names are those of what is around it.
+    OpenBlocks = "open_blocks",
+    /// Columns of references count characters, not bytes.
+    CharacterColumns = "character_columns",
+    /// What is masked for the parser loses its line ends.
+    LostLineEnds = "lost_line_ends",
+    /// Of every preprocessor conditional only the first branch is read.
+    FirstBranchOnly = "first_branch_only",
+    /// Parameters with a default value have to be given.
+    DefaultsRequired = "defaults_required",
+    /// A variadic parameter takes one argument.
+    RestTakesOne = "rest_takes_one",
+    /// An imported name is bound as it is called where it is defined.
+    LostAlias = "lost_alias",
+    /// A comment documents a definition however far away.
+    DistantComments = "distant_comments",
+    // From here on: regressions of resolution.
+    /// The type of a receiver is not known.
+    ReceiverIgnored = "receiver_ignored",
+    /// Of several overloads the first is chosen.
+    FirstOverload = "first_overload",
+    /// Callables accept any number of arguments.
+    ArgumentsUncounted = "arguments_uncounted",
+    /// What a module exports again is not found in it.
+    ReexportNotFollowed = "reexport_not_followed",
+    /// Several bases are searched depth first where the language merges their orders.
+    DepthFirstBases = "depth_first_bases",
+    /// Bases are searched before the type itself.
+    InheritedFirst = "inherited_first",
+    /// Parameters of generic types stay in the types of members.
+    Unsubstituted = "unsubstituted",
+    /// The first of several candidates is called resolved.
+    FirstCandidateResolved = "first_candidate_resolved",
+    /// A local is visible before its declaration.
+    VisibleBeforeDeclared = "visible_before_declared",
+    /// The memo of members has no filter in its key.
+    MemoWithoutFilter = "memo_without_filter",
+    /// Members of a type and of its instances are mixed.
+    StaticsMixed = "statics_mixed",
+    /// Relative imports begin at the folder of their file, however many levels up they say.
+    LevelUncounted = "level_uncounted",
+    /// Declarations stay targets next to their definition.
+    DeclarationsKept = "declarations_kept",
+    /// Conditions of compilation do not choose between definitions.
+    ConditionsIgnored = "conditions_ignored",
+    /// An alias of a type has no members.
+    OpaqueAliases = "opaque_aliases",
+    /// Members that other files add to a type may change without notice.
+    StaleMembers = "stale_members",
+    // From here on: regressions of questions.
+    /// The quality of a match does not count in the order of hits.
+    MatchNotRanked = "match_not_ranked",
+    /// The total of a search is the number of hits on the page.
+    PageIsTotal = "page_is_total",
+    /// The last of several sites of an edge is left out.
+    LostLastSite = "lost_last_site",
+    /// A call of one of several candidates is called certain.
+    PossibleIsCertain = "possible_is_certain",
+    /// Each page of references is the first one.
+    EveryPageIsFirst = "every_page_is_first",
+    /// Lines of a file that has changed are shown by their old numbers.
+    StaleLines = "stale_lines",
+    /// Overriding methods are no callees.
+    NoDispatch = "no_dispatch",
+    /// A name means the declaration as well as the definition.
+    DeclarationsMeant = "declarations_meant",
+    /// A directory contains what begins with its name.
+    PrefixIsDirectory = "prefix_is_directory",
 }

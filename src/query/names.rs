@@ -11,6 +11,7 @@ pub(super) mod fuzzy;
 mod qualified;
 pub(super) mod text;
 
+use cograph_faults::{Fault, planted};
 use std::cmp::Reverse;
 use std::rc::Rc;
 
@@ -229,7 +230,7 @@ pub(super) fn prefer_definitions(
     lookup: &Lookup<'_>,
     found: &mut Vec<Rc<SymbolRow>>,
 ) -> Result<(), QueryError> {
-    if found.len() < 2 {
+    if found.len() < 2 || planted(Fault::DeclarationsMeant) {
         return Ok(());
     }
     let keys: Vec<SymbolKey> = found.iter().map(|symbol| symbol.key).collect();

@@ -6,6 +6,7 @@ pub mod glance;
 mod matching;
 mod scan;
 
+use cograph_faults::{Fault, planted};
 use std::cmp::Reverse;
 
 use self::matching::Pattern;
@@ -66,6 +67,7 @@ pub fn search(
     }
     let (total, is_complete) = (found.total, found.is_complete);
     let hits = hits(&lookup, found.best, params.offset, params.limit)?;
+    let total = if planted(Fault::PageIsTotal) { hits.len() as u64 } else { total };
     let total = if is_complete { Total::Exact(total) } else { Total::AtLeast(total) };
     Ok(SearchResult { hits, total })
 }
@@ -190,6 +192,7 @@ struct Found {
 /// Sort key of hits, best first.
 fn rank(order: &KeyOrder, found: &Found) -> (bool, Match, Reverse<u32>, bool, SymbolRank) {
     let Found { matched, head, is_test, is_data } = found;
+    let matched = if planted(Fault::MatchNotRanked) { &Match::Exact } else { matched };
     (*is_data, *matched, Reverse(head.references), *is_test, order.head(head))
 }
 

@@ -1,12 +1,13 @@
 //! `show`, `outline` and `grep`: source text, its structure, and what is found in it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use cograph::model::RepoPath;
 use cograph::query::outline::DirectoryEntry;
 use cograph::query::show::Excerpt;
 use cograph::query::{
     GrepParams, GrepResult, OutlineParams, OutlineResult, QueryError, ShowParams, Total, grep,
-    outline, show,
+    outline, show, source_lines,
 };
 use cograph::store::Snapshot;
 
@@ -84,6 +85,22 @@ fn changed_files_are_said_to_be_stale() {
     );
     assert!(found.files[0].stale);
     assert_eq!(found.files[0].hits[0].enclosing, None, "lines may have moved");
+}
+
+#[test]
+fn lines_of_a_changed_file_are_not_shown_by_their_old_numbers() {
+    let (_cache, snapshot, mut files) = stored_sample();
+    let wanted = ["app/util.x", "lib/util.x"].map(|path| (RepoPath::new(path).expect("a path"), 1));
+    let wanted = BTreeSet::from(wanted);
+    let lines = |files: &Files| {
+        let found = source_lines(&snapshot, files, &wanted).expect("lines");
+        found.into_iter().map(|((path, _), line)| (path.to_string(), line)).collect::<Vec<_>>()
+    };
+    let line = |path: &str, line: &str| (path.to_owned(), line.to_owned());
+    let of_lib = line("lib/util.x", "def fetch() {");
+    assert_eq!(lines(&files), [line("app/util.x", "def helper(n) {"), of_lib.clone()]);
+    files.0.insert("app/util.x".to_owned(), b"\ndef helper(n) {\n".to_vec());
+    assert_eq!(lines(&files), [of_lib]);
 }
 
 #[test]

@@ -224,3 +224,36 @@ fn the_best_of_very_many_names_are_found_without_looking_at_all() {
         ("zebra_stripe".to_owned(), Match::IgnoringCase, 1, Total::Exact(1))
     );
 }
+
+#[test]
+fn a_directory_has_no_files_of_others_that_begin_with_its_name() {
+    let mut builder = GraphBuilder::default();
+    for path in ["app/main.x", "apple/main.x", "application.x"] {
+        let file = builder.file(path, 0, "");
+        builder.symbol(file, SymbolKind::Function, "main", (1, 2), Options::default());
+    }
+    let cache = Cache::new();
+    cache.publish(&builder.finish().0).expect("a store");
+    let params =
+        SearchParams { text: "main".into(), path: Some("app".into()), ..SearchParams::default() };
+    let result = search(&cache.snapshot(), &params, &token()).expect("a valid search");
+    let paths: Vec<_> = result.hits.iter().map(|hit| hit.symbol.path.as_str()).collect();
+    assert_eq!(paths, ["app/main.x"]);
+}
+
+#[test]
+fn a_better_match_precedes_one_with_more_references() {
+    let mut builder = GraphBuilder::default();
+    let file = builder.file("only.x", 0, "");
+    let function = |builder: &mut GraphBuilder, name: &str, line| {
+        builder.symbol(file, SymbolKind::Function, name, (line, line), Options::default())
+    };
+    let used = function(&mut builder, "open_all", 1);
+    function(&mut builder, "open", 2);
+    builder.site(file, None, SiteKind::Call, "open_all", (3, 0), Answer::To(used), Step::Lexical);
+    let cache = Cache::new();
+    cache.publish(&builder.finish().0).expect("a store");
+    let (hits, _) = ask(&cache.snapshot(), "open", 10);
+    let names: Vec<_> = hits.iter().map(|(symbol, _)| symbol.name.as_str()).collect();
+    assert_eq!(names, ["open", "open_all"]);
+}

@@ -1,6 +1,6 @@
 //! `trace`, `references` and `explore`: who leads where, how surely, and by which sites.
 
-use cograph::model::{RelationKind, SiteKind, Step};
+use cograph::model::{RelationKind, SiteKind, Step, SymbolKind};
 use cograph::query::trace::{Direction, TraceEnd, TraceFinding, TraceLink, TraceTree};
 use cograph::query::{
     Certainty, Counts, ExploreParams, ReferencesParams, Tests, Total, TraceParams, explore,
@@ -9,7 +9,7 @@ use cograph::query::{
 use cograph::store::Snapshot;
 
 use super::token;
-use crate::sample::stored_sample;
+use crate::sample::{Answer, Cache, GraphBuilder, Options, stored_sample};
 
 fn params(symbol: &str, direction: Direction) -> TraceParams {
     TraceParams { symbol: symbol.to_owned(), direction, ..TraceParams::default() }
@@ -60,6 +60,24 @@ fn callers_come_with_every_site() {
         (tree.total, tree.root_counts),
         (Total::Exact(2), Counts { certain: 2, ..Counts::default() })
     );
+}
+
+#[test]
+fn a_callee_comes_with_every_site() {
+    let mut builder = GraphBuilder::default();
+    let file = builder.file("only.x", 0, "");
+    let mut function = |name: &str, lines| {
+        builder.symbol(file, SymbolKind::Function, name, lines, Options::default())
+    };
+    let (once, most) = (function("once", (1, 1)), function("most", (2, 6)));
+    for line in [3, 4, 5] {
+        let to = Answer::To(once);
+        builder.site(file, Some(most), SiteKind::Call, "once", (line, 2), to, Step::Lexical);
+    }
+    let cache = Cache::new();
+    cache.publish(&builder.finish().0).expect("a store");
+    let callees = tree(&cache.snapshot(), &params("most", Direction::Callees));
+    assert_eq!(drawn(&callees), ["only.x::once certain only.x:3 only.x:4 only.x:5"]);
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::types;
 use crate::walk::children::Children;
 use crate::walk::input::Input;
 use crate::walk::{Context, READ, Usage, Walk, children, names, rule_choice, texts};
+use cograph_faults::{Fault, planted};
 use cograph_grammar::{Gathers, ModifierMeaning, Pattern, Rule};
 use cograph_model::facts::{
     Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, flags,
@@ -100,11 +101,13 @@ pub(super) fn parameters_among<'t>(
                 let count = parameter(walk, rule, param, in_type, given, comment, &mut patterns);
                 siblings = [name, value].map(|part| Some(part.as_ref()?.first(param)?.id()));
                 let has_default = *optional || siblings[1].is_some();
-                if *variadic || is_variadic(&walk.input, param) {
+                let gathers = *variadic || is_variadic(&walk.input, param);
+                if gathers && !planted(Fault::RestTakesOne) {
                     most = u16::MAX;
                 } else {
                     most = most.saturating_add(count);
-                    least += if has_default { 0 } else { count };
+                    let may_be_left_out = has_default && !planted(Fault::DefaultsRequired);
+                    least += if may_be_left_out { 0 } else { count };
                 }
             }
             _ => {

@@ -6,6 +6,7 @@ use crate::facts::text;
 use crate::walk::input::Input;
 use crate::walk::position::{offset, position};
 use crate::walk::{Context, Definition, Pending, READ, Walk, children, rule_choice, texts};
+use cograph_faults::{Fault, planted};
 use cograph_grammar::{ConstructorNames, DecoratorMeaning, ExportRule, ModifierMeaning, Rule};
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags};
 use cograph_model::{Position, Span, SymbolKind, Visibility};
@@ -429,7 +430,8 @@ fn documentation<'t>(
     let comment = texts::text_at(input, start..end);
     let documents = rules.prefixes.is_empty()
         || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));
-    if !documents || gap.iter().filter(|&&byte| byte == b'\n').count() > 1 {
+    let is_apart = gap.iter().filter(|&&byte| byte == b'\n').count() > 1;
+    if !documents || is_apart && !planted(Fault::DistantComments) {
         return Box::default();
     }
     text::summary(&comment)

@@ -4,6 +4,7 @@ use crate::facts::builder::Builder;
 use crate::walk::input::Input;
 use crate::walk::position::position;
 use crate::walk::{QUOTES, Usage, Walk, children, names, rule_choice, texts};
+use cograph_faults::{Fault, planted};
 use cograph_grammar::Rule;
 use cograph_model::SiteKind;
 use cograph_model::facts::{
@@ -53,6 +54,7 @@ fn last_of_name<'t>(walk: &Walk<'t>, node: Node<'t>, name: NameId) -> Node<'t> {
 pub(super) fn enter<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId {
     let ImportEntry { kind, module, level, item, alias, node, reexport } = entry;
     let reexport = walk.context.everywhere.take().unwrap_or(reexport);
+    let alias = if planted(Fault::LostAlias) && item.is_some() { item } else { alias };
     let id = walk.facts.import(Import {
         kind,
         module: module.into(),

@@ -3,6 +3,7 @@
 
 use super::tokens::{Kind, Token};
 use super::words::is_capital;
+use cograph_faults::{Fault, planted};
 use cograph_grammar::WordLists;
 use std::ops::Range;
 
@@ -169,7 +170,8 @@ impl Settling<'_> {
         before: Option<usize>,
     ) -> Option<usize> {
         let inside = open.last().copied();
-        let cuts = matches!(inside, Some(Open::Expression | Open::Values))
+        let cuts = planted(Fault::FirstBranchOnly)
+            || matches!(inside, Some(Open::Expression | Open::Values))
             || before.is_some_and(|before| !self.ends_statement(before, inside))
             || group.branches.iter().any(|branch| self.cuts(branch, inside));
         let around = open.clone();

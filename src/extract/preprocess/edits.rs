@@ -1,5 +1,6 @@
 //! Edits of a source that keep its length, and what they remove.
 
+use cograph_faults::{Fault, planted};
 use cograph_model::SiteKind;
 use std::ops::Range;
 
@@ -41,5 +42,6 @@ impl Edit {
 
 /// Masks a part of a source. Line breaks stay.
 pub(crate) fn blank(part: &mut [u8]) {
-    part.iter_mut().filter(|byte| !matches!(byte, b'\n' | b'\r')).for_each(|byte| *byte = b' ');
+    let stays = |byte: &u8| matches!(byte, b'\n' | b'\r') && !planted(Fault::LostLineEnds);
+    part.iter_mut().filter(|byte| !stays(byte)).for_each(|byte| *byte = b' ');
 }

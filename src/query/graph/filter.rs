@@ -1,5 +1,6 @@
 //! Filters shared by several questions: files by path and language.
 
+use cograph_faults::{Fault, planted};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -63,9 +64,9 @@ impl PathFilter {
 
     fn admits(&self, path: &str) -> bool {
         match self {
-            Self::Below(top) => path
-                .strip_prefix(top.as_str())
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+            Self::Below(top) => path.strip_prefix(top.as_str()).is_some_and(|rest| {
+                rest.is_empty() || rest.starts_with('/') || planted(Fault::PrefixIsDirectory)
+            }),
             Self::Glob(pattern) => pattern.is_match(path),
         }
     }

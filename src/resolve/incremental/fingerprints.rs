@@ -6,6 +6,7 @@ use crate::units::footprint::{Altered, Question};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use crate::workspace::tables::Tables;
+use cograph_faults::{Fault, planted};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -61,7 +62,9 @@ impl Answers {
 
     /// Records the answers that differ in `now`. Names are those of `tables`.
     pub(super) fn compare(&self, now: &Self, tables: &Tables, altered: &mut Altered) {
-        differ(&self.given, &now.given, |key| altered.given.insert(FileId(*key)));
+        if !planted(Fault::StaleMembers) {
+            differ(&self.given, &now.given, |key| altered.given.insert(FileId(*key)));
+        }
         differ(&self.external_extensions, &now.external_extensions, |ty| {
             altered.question(Question::external_extensions(ty))
         });

@@ -404,7 +404,7 @@ fn unbound_site(db: &Db, file: FileId, site: &Site, name: Name) -> Resolution {
 }
 
 fn member_site(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -> Resolution {
-    let of = infer::ty(db, file, object);
+    let of = infer::of_receiver(db, file, object);
     match of.of_build() {
         Some(parts) => {
             let each =

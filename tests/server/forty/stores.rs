@@ -142,8 +142,6 @@ fn open_here() -> usize {
 #[test]
 fn t28_any_interleaving_keeps_the_bounds_of_the_pool() {
     const CAPACITY: usize = 4;
-    // Plants the defect in this process too, if there is one.
-    Config::from_environment().expect("the settings are usable");
     let caches: Vec<Cache> = (1..=16).map(|_| Cache::new()).collect();
     for (at, cache) in caches.iter().enumerate() {
         cache.publish(&functions(at + 1)).expect("a store");

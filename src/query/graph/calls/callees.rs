@@ -5,6 +5,7 @@ use super::{CallGraph, Upwards};
 use crate::graph::answer::Certainty;
 use crate::graph::calls::edge::{End, Neighbours, Through, certainty};
 use crate::graph::error::QueryError;
+use cograph_faults::{Fault, planted};
 use cograph_model::facts::flags;
 use cograph_model::{SiteKind, SymbolKind, Verdict};
 use cograph_store::{SiteRow, SiteTarget, SymbolKey};
@@ -111,7 +112,7 @@ impl CallGraph<'_, '_> {
         if !self.admits(target)? {
             return Ok(());
         }
-        if self.dispatch && degree <= self.follow {
+        if self.dispatch && degree <= self.follow && !planted(Fault::NoDispatch) {
             for overriding in self.hierarchy(self.lookup.same_entity(target)?, Upwards::No)? {
                 if !self.admits(overriding)? {
                     continue;

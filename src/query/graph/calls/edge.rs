@@ -1,6 +1,7 @@
 //! Edges of the call graph: what a call leads to or comes from, and how certain that is.
 
 use crate::graph::answer::{Certainty, Counts};
+use cograph_faults::{Fault, planted};
 use cograph_model::Verdict;
 use cograph_store::{FileKey, NameKey, SiteRow, SiteTarget, SymbolKey};
 use smallvec::SmallVec;
@@ -73,6 +74,7 @@ pub(crate) fn certainty(site: &SiteRow) -> Certainty {
         Verdict::Unresolved if site.target != SiteTarget::None => Certainty::Certain,
         Verdict::Resolved | Verdict::External => Certainty::Certain,
         Verdict::Likely => Certainty::Likely,
+        Verdict::Ambiguous if planted(Fault::PossibleIsCertain) => Certainty::Certain,
         Verdict::Ambiguous | Verdict::Possible => Certainty::Possible,
         Verdict::Unresolved => Certainty::Textual,
     }

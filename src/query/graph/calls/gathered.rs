@@ -3,6 +3,7 @@
 
 use crate::graph::answer::{Certainty, Counts};
 use crate::graph::calls::edge::{Edge, End, Neighbours, Through};
+use cograph_faults::{Fault, planted};
 use cograph_store::{KeyOrder, SiteKey, SiteRow, SiteTarget};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -88,6 +89,9 @@ impl EdgeCollector {
             edge.in_tests = tests.contains(&edge.end);
             edge.sites.sort_by_key(|site| order.site(site));
             edge.sites.dedup_by_key(|site| site.key);
+            if planted(Fault::LostLastSite) && edge.sites.len() > 1 {
+                edge.sites.pop();
+            }
         }
         self.edges.sort_by_key(|edge| {
             let is_external = matches!(edge.end, End::External(_));

@@ -7,6 +7,7 @@ use crate::inference::calls::passing::{Passing, is_closed, is_unlisted, passing}
 use crate::inference::calls::{arguments, closure_arity};
 use crate::inference::types::infer;
 use crate::units::symbols::Symbols;
+use cograph_faults::{Fault, planted};
 use cograph_model::facts::{Binding, Run, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 
@@ -53,6 +54,9 @@ pub(super) fn closest(
     args: &[Ty],
     written: Run,
 ) -> Symbols {
+    if planted(Fault::FirstOverload) {
+        return symbols.into_iter().take(1).collect();
+    }
     let labels = arguments::labels(db, file, written);
     let mut left: Vec<Candidate> = Vec::new();
     for symbol in &symbols {
@@ -339,7 +343,9 @@ fn parameter(declared: &[Ty], position: usize, gathers: bool) -> Ty {
 /// number.
 pub(crate) fn accepts(db: &Db, symbol: SymbolRef, count: u16, spread: bool) -> bool {
     let (least, most) = db.program.symbol(symbol).arity;
-    count <= most && (spread || count >= least || arguments::inherits_defaults(db, symbol, count))
+    planted(Fault::ArgumentsUncounted)
+        || count <= most
+            && (spread || count >= least || arguments::inherits_defaults(db, symbol, count))
 }
 
 /// Returns the types of parameters as a file of another language sees them: library types of its

@@ -6,6 +6,7 @@ use crate::db::ty::{Member, Ty};
 use crate::inference::members::prototypes;
 use crate::inference::names::definition;
 use crate::units::symbols::Symbols;
+use cograph_faults::{Fault, planted};
 use cograph_grammar::ModifierMeaning;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{Expr, LocalSymbol, Run, Symbol, flags};
@@ -103,6 +104,7 @@ pub(crate) fn alias_target(db: &Db, symbol: SymbolRef) -> Option<SymbolRef> {
     let entry = db.program.symbol(symbol);
     if entry.kind != SymbolKind::TypeAlias
         || !entry.ty.is_some()
+        || planted(Fault::OpaqueAliases)
         || db.program.extensions(symbol).is_some()
     {
         return None;

@@ -8,6 +8,7 @@ use crate::inference::names::{linkage, scopes};
 use crate::units::bounds::MAX_BASES;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
+use cograph_faults::{Fault, planted};
 use cograph_grammar::{CallMeaning, MemberLookup};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, Expr, ExprId, PREPENDED, flags};
@@ -230,12 +231,18 @@ fn join_hierarchy(db: &Db, symbol: SymbolRef, bases: &[Ancestor]) -> Hierarchy {
         parents.extend(interfaces.iter().map(|interface| vec![(*interface, no_types())]));
     }
     match order {
+        MemberLookup::C3 if planted(Fault::DepthFirstBases) => {
+            depth_first(&mut hierarchy.types, parents)
+        }
         MemberLookup::C3 => merge(&mut hierarchy.types, parents),
         MemberLookup::Embedding => breadth_first(&mut hierarchy.types, parents),
         MemberLookup::Chain
         | MemberLookup::MixinsFirst
         | MemberLookup::LastMixinFirst
         | MemberLookup::InherentFirst => depth_first(&mut hierarchy.types, parents),
+    }
+    if planted(Fault::InheritedFirst) {
+        hierarchy.types.rotate_left(1);
     }
     hierarchy.is_linear &= hierarchy.before.is_empty();
     hierarchy.before.truncate(MAX_BASES);

@@ -10,6 +10,7 @@ use crate::units::bounds::qualified;
 use crate::units::import_target::Module;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
+use cograph_faults::{Fault, planted};
 use cograph_grammar::{Language, MemberLookup, TypeFlow};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, ImportId, flags};
@@ -494,5 +495,6 @@ pub(crate) fn member_symbols(db: &Db, of: &Ty, name: Name) -> Symbols {
 /// True if the receiver of a method, and what a receiver may have, depend on whether the method is
 /// static.
 pub(super) fn has_separate_statics(language: &Language) -> bool {
-    language.manifest.resolution.separate_statics && language.manifest.resolution.open_types
+    let rules = &language.manifest.resolution;
+    rules.separate_statics && rules.open_types && !planted(Fault::StaticsMixed)
 }

@@ -4,6 +4,7 @@ use crate::db::Db;
 use crate::db::ty::{ARRAY, Ty};
 use crate::inference::members::type_flow::last_segment;
 use crate::units::symbols::Symbols;
+use cograph_faults::{Fault, planted};
 use cograph_model::facts::flags;
 use cograph_model::graph::SymbolRef;
 
@@ -75,7 +76,8 @@ pub(crate) fn signatures(db: &Db, symbols: &Symbols) -> Symbols {
 pub(crate) fn defined(db: &Db, symbols: &mut Symbols) {
     let is_definition =
         |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::DECLARATION == 0;
-    if symbols.len() > 1 && symbols.iter().any(is_definition) {
+    let has_both = symbols.len() > 1 && symbols.iter().any(is_definition);
+    if has_both && !planted(Fault::DeclarationsKept) {
         symbols.retain(|symbol| is_definition(symbol));
     }
 }

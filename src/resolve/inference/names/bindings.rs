@@ -8,6 +8,7 @@ use crate::units::import_target::ImportTarget;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
+use cograph_faults::{Fault, planted};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{
     Binding, BindingId, BindingKind, ExprId, ImportId, ScopeId, ScopeKind, TYPE_GUARD, flags,
@@ -141,6 +142,7 @@ fn alternatives<'a>(
 fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
     let rules = &unit.language.manifest.resolution;
     match binding.kind {
+        _ if planted(Fault::VisibleBeforeDeclared) => true,
         BindingKind::Value | BindingKind::Param if rules.scope_after_declaration => {
             binding.from <= from.at
         }

@@ -5,6 +5,7 @@ use crate::db::Db;
 use crate::inference::names::placement;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
+use cograph_faults::{Fault, planted};
 use cograph_grammar::EndingOf;
 use cograph_model::facts::Condition;
 use cograph_model::graph::{FileId, SymbolRef};
@@ -16,7 +17,7 @@ pub(super) type Held = (Name, bool);
 /// contradicting condition, and of the rest those with the most conditions in common with the
 /// position.
 pub(crate) fn compiled_with(db: &Db, file: FileId, at: u32, symbols: Symbols) -> Symbols {
-    if symbols.len() < 2 {
+    if symbols.len() < 2 || planted(Fault::ConditionsIgnored) {
         return symbols;
     }
     let symbols = compiled(db, file, at, in_one_program(db, file, symbols));

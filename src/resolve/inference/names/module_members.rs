@@ -12,6 +12,7 @@ use crate::units::bounds::qualified;
 use crate::units::import_target::Module;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
+use cograph_faults::{Fault, planted};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingId, BindingKind, Expr, ScopeId, flags};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -154,7 +155,7 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
         }
         None => {}
     }
-    if let Some(import) = unit.reexport(name) {
+    if let Some(import) = unit.reexport(name).filter(|_| !planted(Fault::ReexportNotFollowed)) {
         return imported::import_entity(db, file, import, visited);
     }
     if db.program.text(name) == "default"

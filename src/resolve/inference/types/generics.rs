@@ -6,6 +6,7 @@ use crate::db::ty::{Parameter, Ty, TyList};
 use crate::inference::members::type_flow::last_segment;
 use crate::inference::members::{hierarchy, prototypes};
 use crate::units::symbols::Symbols;
+use cograph_faults::{Fault, planted};
 use cograph_model::facts::{BindingId, Expr, ExprId, NameId, Run};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::cell::RefCell;
@@ -39,7 +40,8 @@ pub(crate) fn substituted(db: &Db, ty: Ty, receiver: Option<&Ty>) -> Ty {
     };
     let receiver = base.as_ref().or(receiver);
     let Some(Ty::Instance(symbol, args) | Ty::Type(symbol, args)) = receiver else { return ty };
-    if args.is_empty() && db.program.symbol(*symbol).bases.len == 0 {
+    let is_plain = args.is_empty() && db.program.symbol(*symbol).bases.len == 0;
+    if is_plain || planted(Fault::Unsubstituted) {
         return ty;
     }
     let own = arguments_of(db, *symbol, args);

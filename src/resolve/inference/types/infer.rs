@@ -9,10 +9,16 @@ use crate::inference::names::{namespaces, scopes};
 use crate::inference::types::{builtin_types, callee, generics, lists, operators, symbol_types};
 use crate::units::interner::Name;
 use crate::units::space::Space;
+use cograph_faults::{Fault, planted};
 use cograph_model::Step;
 use cograph_model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
 use cograph_model::graph::FileId;
 use std::rc::Rc;
+
+/// Returns the type of a receiver.
+pub(crate) fn of_receiver(db: &Db, file: FileId, object: ExprId) -> Ty {
+    if planted(Fault::ReceiverIgnored) { Ty::Unknown } else { ty(db, file, object) }
+}
 
 /// Returns the type of an expression's value.
 pub(crate) fn ty(db: &Db, file: FileId, expr: ExprId) -> Ty {
