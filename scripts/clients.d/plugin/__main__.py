@@ -139,7 +139,7 @@ def check_plugin(place, checks, show):
         ("the language server answers", "config.py:1"),
         ("a tool answers", "parseConfig"),
         ("a file is read", "parseConfig"),
-        ("the hook after an edit arrives", "1 call site no longer fits `def parseConfig(text, kind)`: app.py:5 (1 arguments, 2 taken)"),
+        ("the hook after an edit arrives", "1 call site no longer fits `def parseConfig(text, kind)`: app.py:5 (1 argument, 2 taken)"),
         ("the hook after a file was written arrives", "left of `parseConfig`, which is `readConfig` now: app.py:1, app.py:5"),
     ]
     for at, (what, text) in enumerate(expected):
