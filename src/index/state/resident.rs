@@ -25,7 +25,7 @@ use crate::progress::Progress;
 use cograph_faults::{Fault, planted};
 use cograph_model::RepoPath;
 use cograph_model::facts::FileFacts;
-use cograph_model::graph::{FileId, FileRecord, FileResolution, Graph};
+use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, Graph};
 use cograph_resolve::{Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
 use cograph_source::WalkedFile;
 use cograph_store::{
@@ -59,10 +59,10 @@ pub(crate) struct Resident {
     neighbours: Neighbours,
     tables: Tables,
     archive: Arc<Archive>,
-    /// Other files that declare relations which start in a file. By keys.
-    declaring_files: BTreeMap<u32, BTreeSet<u32>>,
-    /// Other files in which relations start that a file declares. By keys.
-    foreign_relations: FxHashMap<u32, Vec<u32>>,
+    /// Other files that declare relations which start in a file.
+    declaring_files: BTreeMap<FileKey, BTreeSet<FileKey>>,
+    /// Other files in which relations start that a file declares.
+    foreign_relations: FxHashMap<FileKey, Vec<FileKey>>,
     places: Places,
     /// Greatest file key of the full build.
     last_file: u32,
@@ -91,10 +91,15 @@ impl Resident {
         let root = &snapshot.meta().root;
         let workers = Workers::start(root, &run.limits)?;
         let (identity, kind) = (snapshot.identity(), archive::kind(&run.limits));
-        let all = |count: usize, read: &(dyn Fn(usize) -> Option<Vec<(u32, KnownFile)>> + Sync)| {
-            let numbers: Vec<usize> = (0..count).collect();
-            workers.map(&numbers, run, read).into_iter().filter_map(|(_, known)| known).collect()
-        };
+        let all =
+            |count: usize, read: &(dyn Fn(usize) -> Option<Vec<(FileKey, KnownFile)>> + Sync)| {
+                let numbers: Vec<usize> = (0..count).collect();
+                workers
+                    .map(&numbers, run, read)
+                    .into_iter()
+                    .filter_map(|(_, known)| known)
+                    .collect()
+            };
         let opening =
             Archive::open(snapshot.store().path(), identity.uid, kind, snapshot.known()?, all);
         run.check(root)?;
@@ -117,11 +122,11 @@ impl Resident {
         let archive = Arc::new(archive);
         let (mut files, mut asked, mut heads) = (Vec::new(), Vec::new(), Vec::new());
         let (mut declaring_files, mut foreign_relations): (
-            BTreeMap<u32, BTreeSet<u32>>,
-            FxHashMap<u32, Vec<u32>>,
+            BTreeMap<FileKey, BTreeSet<FileKey>>,
+            FxHashMap<FileKey, Vec<FileKey>>,
         ) = Default::default();
         for row in rows {
-            let key = row.key.0;
+            let key = row.key;
             let content = row.skipped.map_or_else(|| Ok(Arc::clone(&UNLOADED)), Err);
             let language =
                 row.language.map(|language| cograph_model::LanguageId(language.0 as u16));
@@ -228,7 +233,7 @@ impl Resident {
             ));
         }
         let Moves { origins, gone, .. } = moves;
-        rows.extend(gone.iter().map(|key| (*key, None)));
+        rows.extend(gone.iter().map(|key| (key.0, None)));
         let amendment = Amendment {
             graph: &self.graph,
             origins: &origins,
@@ -284,9 +289,9 @@ impl Resident {
                 gone: Vec::new(),
             };
         }
-        let before: Vec<(RepoPath, u32)> = self.tables.listing().collect();
-        let mut next =
-            before.iter().map(|(_, key)| *key).max().unwrap_or(0).max(self.last_file) + 1;
+        let before: Vec<(RepoPath, FileKey)> = self.tables.listing().collect();
+        let last = before.iter().map(|(_, key)| key.0).max().unwrap_or(0);
+        let mut next = last.max(self.last_file) + 1;
         let (mut origins, mut keys, mut gone) =
             (Vec::with_capacity(count), Vec::with_capacity(count), Vec::new());
         let mut old = before.iter().enumerate().peekable();
@@ -299,7 +304,7 @@ impl Resident {
             keys.push(known.map_or_else(
                 || {
                     next += 1;
-                    next - 1
+                    FileKey(next - 1)
                 },
                 |(_, (_, key))| *key,
             ));
@@ -317,7 +322,7 @@ impl Resident {
     }
 
     /// Keys of deleted and changed files that had facts.
-    fn before(&self, changed: &[FileId], moves: &Moves) -> FxHashSet<u32> {
+    fn before(&self, changed: &[FileId], moves: &Moves) -> FxHashSet<FileKey> {
         let keys = changed
             .iter()
             .map(|file| moves.keys[file.0 as usize])
@@ -417,9 +422,9 @@ struct Moves {
     /// Previous position of each file; none for a new one.
     origins: Vec<Option<usize>>,
     /// Key of each file.
-    keys: Vec<u32>,
+    keys: Vec<FileKey>,
     /// Keys of deleted files.
-    gone: Vec<u32>,
+    gone: Vec<FileKey>,
 }
 
 fn ids(count: usize) -> impl Iterator<Item = FileId> {

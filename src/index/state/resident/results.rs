@@ -11,7 +11,7 @@ use crate::build::full_build::known_file;
 use crate::facts_cache::archive::{self, RowContent};
 use cograph_faults::{Fault, planted};
 use cograph_model::facts::FileFacts;
-use cograph_model::graph::{FileId, FileResolution, Relation};
+use cograph_model::graph::{FileId, FileKey, FileResolution, Relation};
 use cograph_resolve::{Asked, Resolved, Shared};
 use cograph_store::KnownRows;
 
@@ -37,12 +37,12 @@ impl Resident {
     pub(super) fn take_results(
         &mut self,
         changed: &[FileId],
-        had_facts: FxHashSet<u32>,
+        had_facts: FxHashSet<FileKey>,
         facts: Vec<(usize, Arc<FileFacts>, Shared)>,
         results: Vec<(usize, Resolved)>,
     ) -> TakenRows {
         let mut taken = TakenRows::default();
-        let (mut declared, mut start_files): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) =
+        let (mut declared, mut start_files): (BTreeMap<FileKey, Vec<Relation>>, BTreeSet<FileKey>) =
             Default::default();
         let is_changed =
             |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
@@ -69,7 +69,7 @@ impl Resident {
                     let has_other_facts = is_changed(place) || self.archive.has_other_facts(key);
                     let facts = has_other_facts.then_some((&**of_file, shared));
                     let row = RowContent { key, known: &known, facts, found: &resolution };
-                    taken.rows.push((key, Some(row.bytes(&|file| self.tables.key(file)))));
+                    taken.rows.push((key.0, Some(row.bytes(&|file| self.tables.key(file)))));
                     self.record_declaring_file(key, known.foreign_relations);
                     if !planted(Fault::StaleFootprint) {
                         self.asked[place] = known.entry.asked;
@@ -77,7 +77,7 @@ impl Resident {
                     found = resolution;
                 }
                 _ => {
-                    taken.rows.push((key, Some(archive::row_without_facts())));
+                    taken.rows.push((key.0, Some(archive::row_without_facts())));
                     self.record_declaring_file(key, Vec::new());
                     self.asked[place] = Asked::default();
                 }
@@ -86,7 +86,7 @@ impl Resident {
             declared.insert(key, std::mem::take(&mut found.relations));
             now.push((place, old, found));
         }
-        let gone: Vec<u32> =
+        let gone: Vec<FileKey> =
             had_facts.into_iter().filter(|key| self.tables.position(*key).is_none()).collect();
         for key in gone {
             let old = self.found(key);
@@ -120,14 +120,14 @@ impl Resident {
     }
 
     /// Previous results of a file, in terms of current positions.
-    fn found(&self, key: u32) -> FileResolution {
-        let position = |key: u32| Some(self.tables.position(key).unwrap_or(DELETED));
+    fn found(&self, key: FileKey) -> FileResolution {
+        let position = |key: FileKey| Some(self.tables.position(key).unwrap_or(DELETED));
         // Read errors are checked before anything is written.
         self.archive.found(key, &position).unwrap_or_default()
     }
 
     /// Records the other files in which relations of this file start.
-    fn record_declaring_file(&mut self, key: u32, foreign_relations: Vec<u32>) {
+    fn record_declaring_file(&mut self, key: FileKey, foreign_relations: Vec<FileKey>) {
         for home in self.foreign_relations.remove(&key).into_iter().flatten() {
             if let Some(declaring_files) = self.declaring_files.get_mut(&home) {
                 declaring_files.remove(&key);
@@ -142,7 +142,7 @@ impl Resident {
     }
 
     /// Keys of the files whose relations from this file have changed.
-    fn start_files(&self, was: &[Relation], is: &[Relation]) -> Vec<u32> {
+    fn start_files(&self, was: &[Relation], is: &[Relation]) -> Vec<FileKey> {
         let by_home = |relations: &[Relation]| {
             let mut start_files: BTreeMap<FileId, BTreeSet<Relation>> = BTreeMap::new();
             for relation in relations {
@@ -168,8 +168,8 @@ impl Resident {
     /// `declared` has the current declarations.
     fn with_foreign_relations(
         &self,
-        home: u32,
-        declared: &BTreeMap<u32, Vec<Relation>>,
+        home: FileKey,
+        declared: &BTreeMap<FileKey, Vec<Relation>>,
     ) -> Vec<Relation> {
         let file = self.tables.position(home);
         let declaring_files = self.declaring_files.get(&home).into_iter().flatten().copied();
