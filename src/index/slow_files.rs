@@ -47,7 +47,7 @@ impl SlowFiles {
     }
 }
 
-/// Files to try again, whatever is there now: none was compared.
+/// Files to try again, without a comparison.
 fn again(touched: Vec<WalkedFile>) -> ChangeSet {
     ChangeSet::Some { touched, gone: Vec::new(), compared: None }
 }

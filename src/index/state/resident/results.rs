@@ -6,26 +6,29 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::Resident;
+use super::{KeptFile, Resident};
 use crate::build::full_build::known_file;
 use crate::facts_cache::archive::{self, RowContent};
 use cograph_faults::{Fault, planted};
+use cograph_model::SkipReason;
 use cograph_model::facts::FileFacts;
-use cograph_model::graph::{FileId, FileKey, FileResolution, Relation};
+use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, Relation};
 use cograph_resolve::{Asked, Resolved, Shared};
-use cograph_store::KnownRows;
+use cograph_store::{KnownRows, WrittenFile};
 
 /// Previous results in terms of current positions, and the new rows.
 #[derive(Default)]
 pub(super) struct TakenRows {
     /// Delta rows, by key.
     pub(super) rows: KnownRows,
+    /// Changed and resolved files.
+    pub(super) written: BTreeMap<FileId, WrittenFile>,
     /// Previous results of deleted and changed files.
     pub(super) replaced: Vec<FileResolution>,
     /// Previous results of other files that were resolved again.
     pub(super) resolved: Vec<(FileId, FileResolution)>,
-    /// Files whose outgoing relations have changed.
-    pub(super) related: Vec<FileId>,
+    /// Files whose outgoing relations have changed, with these relations.
+    pub(super) related: Vec<(FileId, Vec<Relation>)>,
 }
 
 /// Position of a deleted file: equal to no other.
@@ -84,7 +87,11 @@ impl Resident {
             }
             start_files.extend(self.start_files(&old.relations, &found.relations));
             declared.insert(key, std::mem::take(&mut found.relations));
-            now.push((place, old, found));
+            let content = match facts.get(&place) {
+                Some((facts, _)) => Ok(Arc::clone(facts)),
+                None => Err(self.files[place].skipped.expect("a file without facts is skipped")),
+            };
+            now.push((place, old, WrittenFile { record: self.record(place, content), found }));
         }
         let gone: Vec<FileKey> =
             had_facts.into_iter().filter(|key| self.tables.position(*key).is_none()).collect();
@@ -94,13 +101,13 @@ impl Resident {
             self.record_declaring_file(key, Vec::new());
             taken.replaced.push(old);
         }
-        for (place, mut old, mut found) in now {
+        for (place, mut old, mut file) in now {
             let key = self.tables.key(FileId::at(place));
-            found.relations = self.with_foreign_relations(key, &declared);
-            self.graph.resolutions[place] = found;
+            file.found.relations = self.with_foreign_relations(key, &declared);
             if start_files.remove(&key) {
-                taken.related.push(FileId::at(place));
+                taken.related.push((FileId::at(place), file.found.relations.clone()));
             }
+            taken.written.insert(FileId::at(place), file);
             old.relations = Vec::new();
             match is_changed(place) {
                 true => taken.replaced.push(old),
@@ -110,13 +117,16 @@ impl Resident {
         for key in start_files {
             // A deleted file has no outgoing relations.
             if let Some(file) = self.tables.position(key) {
-                self.graph.resolutions[file.0 as usize].relations =
-                    self.with_foreign_relations(key, &declared);
-                taken.related.push(file);
+                taken.related.push((file, self.with_foreign_relations(key, &declared)));
             }
         }
-        taken.related.sort_unstable();
+        taken.related.sort_unstable_by_key(|(file, _)| *file);
         taken
+    }
+
+    fn record(&self, place: usize, content: Result<Arc<FileFacts>, SkipReason>) -> FileRecord {
+        let KeptFile { path, stamp, language, .. } = &self.files[place];
+        FileRecord { path: path.clone(), stamp: *stamp, language: *language, content }
     }
 
     /// Previous results of a file, in terms of current positions.
