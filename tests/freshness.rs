@@ -2,6 +2,7 @@
 //! costs nothing, and all who wait for a run share it.
 
 mod project;
+mod reads;
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

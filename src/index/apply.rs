@@ -3,16 +3,17 @@
 
 pub(crate) mod process;
 
+use crate::build;
 use crate::build::context::RunContext;
 use crate::fingerprint::fingerprint;
 use crate::outcome::{IndexError, Outcome};
 use crate::progress::{Phase, Progress};
 use crate::quarantine::Caution;
-use crate::state::change::{ChangeSet, Verified, freshness};
+use crate::state::change::{Verified, freshness, is_most_of, still_missing};
+use crate::state::change_set::ChangeSet;
 use crate::state::resident::Resident;
 use crate::state::residents::Residents;
 use crate::worker::WorkerPool;
-use crate::{build, state};
 use cograph_config::Limits;
 use cograph_extract::Exhausted;
 use cograph_model::LanguageId;
@@ -130,11 +131,11 @@ pub fn enforce_quota(location: &Location, limits: &Limits) -> Vec<Dropped> {
 
 /// Applies `changes` to the store of a repository. The only function that changes a store.
 ///
-/// One process writes at a time; the writer lock is awaited for at most `patience`. Changes that
-/// another process has published by then write nothing. If a resident state matches the store, the
-/// update is incremental: it reads, resolves and writes what the changes affect. Otherwise, and
-/// after any error that concerns the present store alone, it is a full build, which needs nothing
-/// of that store.
+/// One process writes at a time; the writer lock is awaited for at most `patience`, and under it
+/// one comparison decides what the store lacks: changes that another process has published by then
+/// write nothing. If a resident state matches the store, the update is incremental: it reads,
+/// resolves and writes what the changes affect. Otherwise, and after any error that concerns the
+/// present store alone, it is a full build, which needs nothing of that store.
 pub fn apply(
     location: &Location,
     changes: &ChangeSet,
@@ -144,19 +145,11 @@ pub fn apply(
     if let Some(workers) = run.workers {
         return workers.apply(location, changes, patience, &run.context());
     }
-    if let Some(outcome) = if_readable(update_in_place(location, changes, patience, run))?.flatten()
-    {
-        return Ok(outcome);
-    }
     let started = Instant::now();
     let lock = lock(location, patience, run)?;
     run.check(location.root())?;
-    if !matches!(changes, ChangeSet::Everything { forced: true })
-        && let Some(snapshot) = if_readable(newest(location, run))?.flatten()
-        && if_readable(freshness(&snapshot, &run.limits, &Verified::new(), run.cancel))?
-            .is_some_and(|changes| changes.is_empty())
-    {
-        return Ok(Outcome::Unchanged { identity: snapshot.identity() });
+    if let Some(outcome) = if_readable(update_in_place(&lock, changes, run))?.flatten() {
+        return Ok(outcome);
     }
     // The state of the store that is replaced takes memory that the build may need.
     if let Some(residents) = run.residents {
@@ -166,28 +159,24 @@ pub fn apply(
     Ok(Outcome::Published { published, timings })
 }
 
-/// Applies changes incrementally; none if there is no matching state, the store cannot be changed
-/// in place, or a full build is cheaper.
-pub(crate) fn update_in_place(
-    location: &Location,
+/// Applies changes incrementally, if the store lacks any; none if all files are concerned, there is
+/// no matching state, the store cannot be changed in place, or a full build is cheaper.
+fn update_in_place(
+    lock: &WriterLock,
     changes: &ChangeSet,
-    patience: Duration,
     run: &Run,
 ) -> Result<Option<Outcome>, IndexError> {
-    let ChangeSet::Some { touched, gone } = changes else { return Ok(None) };
-    let lock = lock(location, patience, run)?;
-    run.check(location.root())?;
-    let Some(snapshot) =
-        newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
-    else {
+    let location = lock.location();
+    if matches!(changes, ChangeSet::Everything { forced: true }) {
         return Ok(None);
-    };
-    let (touched, gone) =
-        state::change::still_missing(touched, gone, &snapshot, &run.limits, run.cancel)?;
-    if touched.is_empty() && gone.is_empty() {
+    }
+    let Some(snapshot) = newest(location, run)? else { return Ok(None) };
+    let missing = still_missing(changes, &snapshot, &run.limits, run.cancel)?;
+    if missing.is_empty() {
         return Ok(Some(Outcome::Unchanged { identity: snapshot.identity() }));
     }
-    if state::change::is_most_of(&touched, &snapshot)? {
+    let ChangeSet::Some { touched, gone, .. } = missing else { return Ok(None) };
+    if is_most_of(&touched, &snapshot)? {
         return Ok(None);
     }
     (run.progress)(Progress { phase: Phase::Walk, done: 0, total: 0 });
@@ -198,7 +187,7 @@ pub(crate) fn update_in_place(
     run.check(location.root())?;
     let path = snapshot.store().path().to_path_buf();
     drop(snapshot);
-    let (resident, timings) = resident.apply(&lock, &path, touched, &gone, &run.context())?;
+    let (resident, timings) = resident.apply(lock, &path, touched, &gone, &run.context())?;
     let identity = resident.identity();
     if let Some(residents) = run.residents.filter(|_| !resident.needs_reload()) {
         residents.put(location, resident);

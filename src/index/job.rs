@@ -12,7 +12,7 @@ use crate::apply::{Run, apply, prepare, refresh};
 use crate::outcome::{IndexError, Outcome};
 use crate::progress::{Phase, Progress};
 use crate::slow_files::{self, SlowFiles};
-use crate::state::change::ChangeSet;
+use crate::state::change_set::ChangeSet;
 use crate::state::residents::Residents;
 use crate::worker::WorkerPool;
 use cograph_config::{Limits, WorkerCommand};

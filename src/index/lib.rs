@@ -41,7 +41,8 @@ pub use report::{LanguageReport, Report};
 pub use root_check::{check_implicit_root, repositories_in};
 pub use slow_files::FILES_PER_RUN;
 pub use slow_files::retry_slow;
-pub use state::change::{ChangeSet, Comparison, Verified, compare, compare_some, freshness};
+pub use state::change::{Comparison, Verified, compare, compare_some, freshness};
+pub use state::change_set::ChangeSet;
 pub use state::residents::{MAX_LOADED_FILES, Residents};
 pub use worker::{
     FILE_MEMORY, FILE_MEMORY_PER_BYTE, MEMORY_INTERVAL, UNWATCHED_MEMORY, WorkerPool,

@@ -7,9 +7,10 @@ use rustc_hash::FxHashMap;
 
 use crate::apply::{Run, apply, newest};
 use crate::outcome::{IndexError, Outcome};
-use crate::state::change::ChangeSet;
+use crate::state::change_set::ChangeSet;
 use cograph_model::SkipReason;
 use cograph_model::cancel::CancelToken;
+use cograph_model::graph::FileStamp;
 use cograph_source::WalkedFile;
 use cograph_store::{FileRow, Location, Snapshot, StoreError};
 use std::time::Duration;
@@ -42,8 +43,13 @@ impl SlowFiles {
         let waiting = self.0.get_mut(location)?;
         let count = waiting.len().min(FILES_PER_RUN);
         let touched: Vec<WalkedFile> = waiting.drain(..count).collect();
-        (!touched.is_empty()).then(|| ChangeSet::Some { touched, gone: Vec::new() })
+        (!touched.is_empty()).then(|| again(touched))
     }
+}
+
+/// Files to try again, without a comparison.
+fn again(touched: Vec<WalkedFile>) -> ChangeSet {
+    ChangeSet::Some { touched, gone: Vec::new(), compared: None }
 }
 
 /// Files of a store that are left out for these reasons, sorted by path.
@@ -53,8 +59,10 @@ pub(super) fn left_out(
 ) -> Result<Vec<WalkedFile>, StoreError> {
     let mut files = Vec::new();
     for reason in reasons {
-        let walked =
-            |row: FileRow| WalkedFile { stamp: row.stamp(), path: row.path, skipped: None };
+        let walked = |row: FileRow| {
+            let stamp = FileStamp { hash: 0, ..row.stamp() };
+            WalkedFile { stamp, path: row.path, skipped: None }
+        };
         files.extend(snapshot.files_skipped(*reason)?.into_iter().map(walked));
     }
     files.sort_by(|a: &WalkedFile, b| a.path.cmp(&b.path));
@@ -83,14 +91,13 @@ pub fn retry_slow(
     if touched.is_empty() {
         return Ok(None);
     }
-    apply(location, &ChangeSet::Some { touched, gone: Vec::new() }, patience, run).map(Some)
+    apply(location, &again(touched), patience, run).map(Some)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use cograph_model::RepoPath;
-    use cograph_model::graph::FileStamp;
     use std::path::Path;
 
     #[test]

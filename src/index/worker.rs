@@ -22,12 +22,12 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use self::crash_search::{CrashCause, CrashSearch, WorkerActivity};
-use self::message::{Message, Order, Work};
+use self::message::{Message, Order};
 use super::idle_cache::IdleCache;
 use super::progress::{Phase, Timing};
 use crate::build::context::RunContext;
 use crate::outcome::{IndexError, Outcome};
-use crate::state::change::ChangeSet;
+use crate::state::change_set::ChangeSet;
 use cograph_config::{TOKEN_VARIABLE, WorkerCommand};
 use cograph_faults::{Fault, planted};
 use cograph_store::{Location, Published, Store};
@@ -72,17 +72,16 @@ impl WorkerPool {
         run: &RunContext,
     ) -> Result<Outcome, IndexError> {
         let root = location.root();
-        let work = Work::of(changes);
         let mut search = CrashSearch::default();
         // The state of an idle worker is useless for a full build, and occupies memory that the
         // build may need.
-        let mut idle = self.idle.take(location).filter(|_| work.is_change());
+        let mut idle = self.idle.take(location).filter(|_| changes.is_of_some());
         loop {
             run.check(root)?;
             let CrashSearch { quarantined, slow, exhausted, suspicion, .. } = search.clone();
             let order = Order {
                 location: location.clone(),
-                work: work.clone(),
+                changes: changes.clone(),
                 patience,
                 limits: run.limits,
                 quarantined,
@@ -100,7 +99,7 @@ impl WorkerPool {
             run.check(root)?;
             match end {
                 End::Finished { changed, timings } => {
-                    if work.is_change() {
+                    if changes.is_of_some() {
                         self.idle.put(location, worker);
                     }
                     return outcome(location, changed, timings);

@@ -17,6 +17,10 @@ impl FileId {
     }
 }
 
+/// File of a store: a key lasts when files are added or removed, and is the same in every process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FileKey(pub u32);
+
 /// Symbol of the repository.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct SymbolRef {

@@ -16,6 +16,7 @@
 
 pub mod cancel;
 pub mod change;
+pub mod children;
 pub mod facts;
 pub mod graph;
 pub mod packed;

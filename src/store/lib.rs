@@ -59,6 +59,6 @@ pub use read::pool::{
     Clock, Lease, MonotonicClock, Opener, Pool, PoolCounts, PoolSettings, StoreOpener,
 };
 pub use read::sandbox::{SqlOutcome, VALUE_BYTES};
-pub use update::amendment::{Amendment, KnownRows};
+pub use update::amendment::{Amendment, KnownRows, WrittenFile};
 pub use update::delta::checkpoint;
 pub use update::restamp::restamp;

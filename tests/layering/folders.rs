@@ -94,7 +94,10 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["job"],
         ],
     ),
-    ("model", &[&["cancel", "facts"], &["graph"], &["packed"], &["words"], &["change"]]),
+    (
+        "model",
+        &[&["cancel", "facts"], &["children", "graph"], &["packed"], &["words"], &["change"]],
+    ),
     (
         "query",
         &[

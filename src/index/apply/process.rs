@@ -17,12 +17,12 @@ use crate::outcome::{IndexError, Outcome};
 use crate::progress::Phase;
 use crate::progress::Progress;
 use crate::quarantine::{Caution, LeftOut};
-use crate::state::change::{ChangeSet, Verified, compare_some};
+use crate::state::change_set::ChangeSet;
 use crate::state::residents::Residents;
 use crate::worker::confinement;
 #[cfg(feature = "faults")]
 use crate::worker::faults;
-use crate::worker::message::{Message, Order, Work};
+use crate::worker::message::{Message, Order};
 use crate::worker::watchdog::{self, Reports};
 use cograph_config::Limits;
 use cograph_model::cancel::CancelToken;
@@ -46,9 +46,9 @@ pub fn serve_worker() -> io::Result<()> {
     let watching = Arc::clone(&reports);
     let limit = first.limits.file_time;
     Builder::new().name("worker-watchdog".to_owned()).spawn(move || watching.watch(limit))?;
-    let known = WorkerState { residents: Residents::without_timeout(), verified: Verified::new() };
+    let residents = Residents::without_timeout();
     for order in std::iter::once(first).chain(orders) {
-        let ended = known.carry_out(&order, &reports);
+        let ended = carry_out(&order, &residents, &reports);
         let last = match &ended {
             Ok(Outcome::Unchanged { .. }) => Message::Finished { changed: false },
             Ok(Outcome::Published { timings, .. }) => {
@@ -59,13 +59,12 @@ pub fn serve_worker() -> io::Result<()> {
         };
         reports.reach(None);
         reports.send(&last);
-        if !order.work.is_change() || ended.is_err() {
+        if !order.changes.is_of_some() || ended.is_err() {
             break;
         }
         // The files are being edited: prepare, so that the next change is incremental.
         let cancel = CancelToken::new();
-        if let Err(error) =
-            prepare(&order.location, &known.residents, &Run::quiet(order.limits, &cancel))
+        if let Err(error) = prepare(&order.location, &residents, &Run::quiet(order.limits, &cancel))
         {
             tracing::info!(%error, "the next changes mean a whole build");
         }
@@ -93,64 +92,53 @@ fn orders(mut input: BufReader<File>) -> io::Result<Receiver<Order>> {
     Ok(orders)
 }
 
-/// State that a worker keeps between orders.
-struct WorkerState {
-    residents: Residents,
-    verified: Verified,
-}
-
-impl WorkerState {
-    fn carry_out(&self, order: &Order, reports: &Arc<Reports>) -> Result<Outcome, IndexError> {
-        let Order { location, work, limits, .. } = order;
-        let forced = matches!(work, Work::Everything { forced: true });
-        let cancel = CancelToken::new();
-        let known = if_readable(newest(location, &Run::quiet(*limits, &cancel)))?.flatten();
-        let mut left_out = match &known {
-            Some(snapshot) if !forced => {
-                if_readable(quarantined(snapshot, limits))?.unwrap_or_default()
-            }
-            _ => FxHashMap::default(),
-        };
-        let known_here = |paths: &[RepoPath], reason| {
-            let left_out = LeftOut { hash: None, reason };
-            paths.iter().map(|path| (path.clone(), left_out)).collect::<Vec<_>>()
-        };
-        left_out.extend(known_here(&order.quarantined, SkipReason::Quarantined));
-        left_out.extend(known_here(&order.slow, SkipReason::TooSlow));
-        for (path, reason) in &order.exhausted {
-            left_out.extend(known_here(std::slice::from_ref(path), *reason));
+/// Executes an order. What to apply was found by the parent, and is not compared again before the
+/// lock of the writer is held.
+fn carry_out(
+    order: &Order,
+    residents: &Residents,
+    reports: &Arc<Reports>,
+) -> Result<Outcome, IndexError> {
+    let Order { location, changes, limits, .. } = order;
+    let forced = matches!(changes, ChangeSet::Everything { forced: true });
+    let cancel = CancelToken::new();
+    let known = if_readable(newest(location, &Run::quiet(*limits, &cancel)))?.flatten();
+    let mut left_out = match &known {
+        Some(snapshot) if !forced => {
+            if_readable(quarantined(snapshot, limits))?.unwrap_or_default()
         }
-        let caution =
-            Caution::new(left_out, order.suspicion.clone(), Box::new(Arc::clone(reports)));
-        let progress = |progress: Progress| {
-            reports.reach(Some(progress));
-            #[cfg(feature = "faults")]
-            if progress.phase == Phase::Tables {
-                faults::at_tables(location.root());
-            }
-        };
-        let residents = work.is_change().then_some(&self.residents);
-        let run = Run {
-            progress: &progress,
-            caution: Some(&caution),
-            residents,
-            ..Run::quiet(*limits, &cancel)
-        };
-        #[cfg(feature = "faults")]
-        let run = Run { extract: faults::extract, ..run };
-        #[cfg(feature = "faults")]
-        faults::at_start(location.root());
-        let changes = match (work, known) {
-            (Work::Changes(paths), Some(snapshot)) => {
-                let paths = paths.iter().cloned().collect();
-                let looked = compare_some(&paths, &snapshot, limits, &self.verified, &cancel);
-                if_readable(looked)?
-                    .map_or(ChangeSet::Everything { forced: true }, |comparison| comparison.changes)
-            }
-            _ => ChangeSet::Everything { forced },
-        };
-        apply(location, &changes, order.patience, &run)
+        _ => FxHashMap::default(),
+    };
+    let known_here = |paths: &[RepoPath], reason| {
+        let left_out = LeftOut { hash: None, reason };
+        paths.iter().map(|path| (path.clone(), left_out)).collect::<Vec<_>>()
+    };
+    left_out.extend(known_here(&order.quarantined, SkipReason::Quarantined));
+    left_out.extend(known_here(&order.slow, SkipReason::TooSlow));
+    for (path, reason) in &order.exhausted {
+        left_out.extend(known_here(std::slice::from_ref(path), *reason));
     }
+    let caution = Caution::new(left_out, order.suspicion.clone(), Box::new(Arc::clone(reports)));
+    let progress = |progress: Progress| {
+        reports.reach(Some(progress));
+        #[cfg(feature = "faults")]
+        if progress.phase == Phase::Tables {
+            faults::at_tables(location.root());
+        }
+    };
+    let residents = changes.is_of_some().then_some(residents);
+    let run = Run {
+        progress: &progress,
+        caution: Some(&caution),
+        residents,
+        ..Run::quiet(*limits, &cancel)
+    };
+    #[cfg(feature = "faults")]
+    let run = Run { extract: faults::extract, ..run };
+    #[cfg(feature = "faults")]
+    faults::at_start(location.root());
+    drop(known);
+    apply(location, changes, order.patience, &run)
 }
 
 /// Files quarantined by an earlier build because of their contents. They are tried again when the

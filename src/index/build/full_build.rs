@@ -26,7 +26,7 @@ use crate::outcome::IndexError;
 use crate::progress::{Counter, Phase, Progress, Stopwatch, Timing};
 use cograph_grammar as grammar;
 use cograph_model::facts::FileFacts;
-use cograph_model::graph::{FileId, FileRecord, FileResolution, FileStamp, Relation};
+use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, FileStamp, Relation};
 use cograph_model::packed::{self, Reader};
 use cograph_model::{LanguageId, RepoPath, SkipReason};
 use cograph_resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
@@ -160,9 +160,14 @@ fn largest_first(pieces: &[Placed]) -> Vec<usize> {
     order
 }
 
+/// File with a key of the new store.
+fn file(key: FileKey) -> FileId {
+    FileId(key.0 - 1)
+}
+
 /// Key of a file in the new store.
-fn key(file: FileId) -> u32 {
-    file.0 + 1
+fn key(file: FileId) -> FileKey {
+    FileKey(file.0 + 1)
 }
 
 /// Exported facts of all files, and locations of the rest.
@@ -303,7 +308,7 @@ impl<'r> Resolving<'r> {
         let mut foreign_relations = Vec::new();
         for entry in &opened.entries {
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
-            let file = FileId(entry.key - 1);
+            let file = file(entry.key);
             let path = &self.files[file.0 as usize].path;
             let Resolved { resolution, asked } = guarded_resolution(path, &facts, self.run, || {
                 self.tables.resolve_shared(file, &facts)
@@ -347,7 +352,7 @@ pub(crate) fn known_file(
     asked: Asked,
 ) -> KnownFile {
     let head = tables.head(file).expect("it has facts").clone();
-    let mut foreign_relations: Vec<u32> = found
+    let mut foreign_relations: Vec<FileKey> = found
         .relations
         .iter()
         .filter(|relation| relation.from.file != file)
@@ -444,8 +449,8 @@ impl Reading<'_> {
             let (content, resolution) = match (of_file, head.skipped) {
                 (Some((own, other)), _) => {
                     let mut reader = Reader::new(other.found, &found.words);
-                    let resolution = packed::graph::read(&mut reader, &|key| Some(FileId(key - 1)))
-                        .expect(broken);
+                    let resolution =
+                        packed::graph::read(&mut reader, &|key| Some(file(key))).expect(broken);
                     let content = read_facts(own.facts, &facts.words, packed::facts::read_stored);
                     (
                         Ok(Arc::new(content)),

@@ -280,7 +280,14 @@ pub(crate) fn examine(
     if language.is_none() && !is_project_file {
         return skipped(SkipReason::NoLanguage);
     }
-    let source::ReadFile { stamp, text } = source::read(root, &file.path, limits);
+    let source::ReadFile { mut stamp, text } = source::read(root, &file.path, limits);
+    if !is_project_file
+        && language.and_then(grammar::most_bytes).is_some_and(|most| stamp.size > most)
+    {
+        // It has grown since the walk.
+        stamp.hash = 0;
+        return Examined { stamp, language: None, text: Err(SkipReason::TooLarge) };
+    }
     let language = match (&text, language) {
         (Ok(text), Some(_)) => detect(&file.path, &text.bytes[..text.bytes.len().min(HEAD_BYTES)]),
         (_, language) => language,

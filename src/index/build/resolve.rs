@@ -8,16 +8,16 @@ use crate::build::context::RunContext;
 use crate::progress::{Counter, Phase};
 use crate::quarantine::resolving;
 use cograph_model::facts::FileFacts;
-use cograph_model::graph::{FileId, FileRecord, FileResolution, Resolution, Target};
+use cograph_model::graph::{FileId, FileResolution, Resolution, Target};
 use cograph_model::panics::guarded;
 use cograph_model::{RepoPath, Step, Verdict};
 use cograph_resolve::{Asked, Resolved, Tables};
 
 /// Resolves files, given by position with their facts. Returns fewer results when the run is
 /// cancelled.
-pub(crate) fn resolve(
+pub(crate) fn resolve<'t>(
     tables: &Tables,
-    paths: &[FileRecord],
+    paths: &(impl Fn(usize) -> &'t RepoPath + Sync),
     files: &[(usize, Arc<FileFacts>)],
     run: &RunContext,
     workers: &Workers,
@@ -28,9 +28,8 @@ pub(crate) fn resolve(
     let resolved = workers.map(&order, run, |number| {
         let (position, facts) = &files[number];
         let id = FileId::at(*position);
-        let resolved = guarded_resolution(&paths[*position].path, facts, run, || {
-            tables.resolve_shared(id, facts)
-        });
+        let resolved =
+            guarded_resolution(paths(*position), facts, run, || tables.resolve_shared(id, facts));
         counter.add_one();
         resolved
     });

@@ -17,7 +17,7 @@ use crate::fingerprint;
 use cograph_config::Limits;
 use cograph_model::RepoPath;
 use cograph_model::facts::FileFacts;
-use cograph_model::graph::{FileId, FileResolution};
+use cograph_model::graph::{FileId, FileKey, FileResolution};
 use cograph_model::packed::{self, Pass, Reader, Writer};
 use cograph_resolve::{
     self as resolve, PackedEntry, Posting, PostingFlags, ProjectFile, Shared, Tables,
@@ -43,8 +43,8 @@ pub(crate) fn kind(limits: &Limits) -> u64 {
 /// Pieces of a run of neighbouring files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Neighbours {
-    /// Key of the first file.
-    pub(crate) first: u32,
+    /// First file.
+    pub(crate) first: FileKey,
     pub(crate) facts: Placed,
     pub(crate) found: Placed,
     pub(crate) entries: Placed,
@@ -76,7 +76,7 @@ pub(crate) fn write_index(
     let mut write = || -> Option<()> {
         index.number(neighbours.len() as u64)?;
         for Neighbours { first, facts, found, entries } in neighbours {
-            index.small(*first)?;
+            index.small(first.0)?;
             for placed in [facts, found, entries] {
                 write_place(&mut index, *placed)?;
             }
@@ -128,7 +128,7 @@ fn write_list(block: &mut Writer, list: u64, postings: &[Posting]) {
         block.number(postings.len() as u64)?;
         let mut before = 0;
         for posting in postings {
-            before = block.near(posting.file, before)?;
+            before = block.near(posting.file.0, before)?;
             block.number(
                 u64::from(posting.symbol) << PostingFlags::BITS | posting.flags.to_bits(),
             )?;
@@ -152,7 +152,7 @@ fn read_block(bytes: &[u8], wanted: u64, each: &mut dyn FnMut(Posting)) -> Optio
             let number = reader.number(0)?;
             if list == wanted {
                 each(Posting {
-                    file,
+                    file: FileKey(file),
                     symbol: u32::try_from(number >> PostingFlags::BITS).ok()?,
                     flags: PostingFlags::from_bits(number),
                 });
@@ -182,7 +182,7 @@ struct Base {
 pub(crate) struct Archive {
     base: Base,
     /// Delta: rows of changed files, by key.
-    rows: RwLock<FxHashMap<u32, Row>>,
+    rows: RwLock<FxHashMap<FileKey, Row>>,
     /// Size of the delta in bytes.
     row_bytes: AtomicUsize,
     /// Number of files read.
@@ -208,29 +208,32 @@ struct Row {
 #[derive(Clone, Debug)]
 pub(crate) struct KnownFile {
     pub(crate) entry: PackedEntry,
-    /// Keys of other files in which relations start that this file declares.
-    pub(crate) foreign_relations: Vec<u32>,
+    /// Other files in which relations start that this file declares.
+    pub(crate) foreign_relations: Vec<FileKey>,
 }
 
 impl KnownFile {
     /// Encodes the entry.
     pub(crate) fn write(&self, writer: &mut Writer) {
         self.entry.write(writer);
-        let keys = writer.list(&self.foreign_relations, &0, |writer, key| writer.small(*key));
+        let none = FileKey(0);
+        let keys = writer
+            .list(&self.foreign_relations, &none, |writer, key| writer.small(key.0).map(FileKey));
         keys.expect("writing does not fail");
     }
 
     fn read(reader: &mut Reader<'_>) -> Option<Self> {
         Some(Self {
             entry: PackedEntry::read(reader)?,
-            foreign_relations: reader.list(&[], &0, |reader, _| reader.small(0))?,
+            foreign_relations: reader
+                .list(&[], &FileKey(0), |reader, _| reader.small(0).map(FileKey))?,
         })
     }
 }
 
 /// Contents of a row.
 pub(crate) struct RowContent<'r> {
-    pub(crate) key: u32,
+    pub(crate) key: FileKey,
     pub(crate) known: &'r KnownFile,
     /// Set if the facts differ from the segment.
     pub(crate) facts: Option<(&'r FileFacts, &'r Shared)>,
@@ -239,7 +242,7 @@ pub(crate) struct RowContent<'r> {
 
 impl RowContent<'_> {
     /// Encodes the row; `lasting` maps a file to its key.
-    pub(crate) fn bytes(&self, lasting: &impl Fn(FileId) -> u32) -> Vec<u8> {
+    pub(crate) fn bytes(&self, lasting: &impl Fn(FileId) -> FileKey) -> Vec<u8> {
         let mut entry = Writer::default();
         self.known.write(&mut entry);
         let entry = entry.into_parts().1;
@@ -293,7 +296,7 @@ impl Row {
 pub(crate) struct Opening {
     pub(crate) archive: Archive,
     /// Entries of all files, by key: from the segment, or from the delta if they have changed.
-    pub(crate) known: FxHashMap<u32, KnownFile>,
+    pub(crate) known: FxHashMap<FileKey, KnownFile>,
     pub(crate) project_files: Vec<ProjectFile>,
 }
 
@@ -307,15 +310,15 @@ impl Archive {
         rows: Vec<(u32, Vec<u8>)>,
         each: impl FnOnce(
             usize,
-            &(dyn Fn(usize) -> Option<Vec<(u32, KnownFile)>> + Sync),
-        ) -> Vec<Vec<(u32, KnownFile)>>,
+            &(dyn Fn(usize) -> Option<Vec<(FileKey, KnownFile)>> + Sync),
+        ) -> Vec<Vec<(FileKey, KnownFile)>>,
     ) -> Option<Opening> {
         let segment = Segment::open(store, uid, kind)?;
         let index = segment.index()?;
         let mut reader = Reader::new(&index, &[]);
         let mut neighbours = Vec::new();
         for _ in 0..reader.number(0)? {
-            let first = reader.small(0)?;
+            let first = FileKey(reader.small(0)?);
             let (facts, found) = (read_place(&mut reader)?, read_place(&mut reader)?);
             neighbours.push(Neighbours { first, facts, found, entries: read_place(&mut reader)? });
         }
@@ -336,7 +339,7 @@ impl Archive {
         if of_segment.len() != neighbours.len() {
             return None;
         }
-        let mut known: FxHashMap<u32, KnownFile> = of_segment.into_iter().flatten().collect();
+        let mut known: FxHashMap<FileKey, KnownFile> = of_segment.into_iter().flatten().collect();
         let (mut kept, mut row_bytes) = (FxHashMap::default(), 0);
         for (key, bytes) in rows {
             row_bytes += bytes.len();
@@ -344,7 +347,7 @@ impl Archive {
                 project_files = read_project_files(&mut Reader::new(&bytes, &[]))?;
                 continue;
             }
-            let (row, entry) = Row::read(&bytes)?;
+            let (key, (row, entry)) = (FileKey(key), Row::read(&bytes)?);
             match entry {
                 Some(entry) => drop(known.insert(key, entry)),
                 None => drop(known.remove(&key)),
@@ -377,16 +380,16 @@ impl Archive {
     }
 
     /// True if a file has changed since the segment was written.
-    pub(crate) fn has_row(&self, key: u32) -> bool {
+    pub(crate) fn has_row(&self, key: FileKey) -> bool {
         self.rows().contains_key(&key)
     }
 
     /// True if the facts of a file differ from the segment.
-    pub(crate) fn has_other_facts(&self, key: u32) -> bool {
+    pub(crate) fn has_other_facts(&self, key: FileKey) -> bool {
         self.rows().get(&key).is_some_and(|row| row.has_facts)
     }
 
-    fn rows(&self) -> RwLockReadGuard<'_, FxHashMap<u32, Row>> {
+    fn rows(&self) -> RwLockReadGuard<'_, FxHashMap<FileKey, Row>> {
         self.rows.read()
     }
 
@@ -394,6 +397,7 @@ impl Archive {
     pub(crate) fn learn(&self, rows: Vec<(u32, Option<Vec<u8>>)>) {
         let mut kept = self.rows.write();
         for (key, bytes) in rows.into_iter().filter(|(key, _)| *key != PROJECT_FILES) {
+            let key = FileKey(key);
             match bytes {
                 Some(bytes) => {
                     self.row_bytes.fetch_add(bytes.len(), Ordering::Relaxed);
@@ -407,8 +411,8 @@ impl Archive {
     /// Previous results of a file; `position` maps a key to a file.
     pub(crate) fn found(
         &self,
-        key: u32,
-        position: &impl Fn(u32) -> Option<FileId>,
+        key: FileKey,
+        position: &impl Fn(FileKey) -> Option<FileId>,
     ) -> Option<FileResolution> {
         let read = |bytes: &[u8], words: &[&str]| {
             packed::graph::read(&mut Reader::new(bytes, words), position)
@@ -426,7 +430,7 @@ impl Archive {
     fn of_segment<T>(
         &self,
         sort: Sort,
-        key: u32,
+        key: FileKey,
         read: impl FnOnce(&segment_block::BlockEntry<'_>, &[&str]) -> Option<T>,
     ) -> Option<T> {
         let number = self.base.number(key)?;
@@ -450,7 +454,7 @@ impl Archive {
 
 impl Base {
     /// Number of the pieces of a file with this key.
-    fn number(&self, key: u32) -> Option<usize> {
+    fn number(&self, key: FileKey) -> Option<usize> {
         self.neighbours.partition_point(|neighbours| neighbours.first <= key).checked_sub(1)
     }
 
@@ -464,7 +468,7 @@ impl Base {
 }
 
 impl resolve::Archive for Archive {
-    fn facts(&self, key: u32) -> Option<(FileFacts, Shared)> {
+    fn facts(&self, key: FileKey) -> Option<(FileFacts, Shared)> {
         self.read.fetch_add(1, Ordering::Relaxed);
         let row = self.rows().get(&key).filter(|row| row.has_facts).cloned();
         let facts = match row {

@@ -2,6 +2,7 @@
 //! file has three pieces: facts, results and entry.
 
 use cograph_model::facts::FileFacts;
+use cograph_model::graph::FileKey;
 use cograph_model::packed::{self, Pass, Reader, Writer};
 use cograph_resolve::Shared;
 
@@ -9,7 +10,7 @@ use cograph_resolve::Shared;
 #[derive(Default)]
 pub(crate) struct PieceWriter {
     /// Key of each file, and length of its facts and of its results.
-    entries: Vec<(u32, u64, u64)>,
+    entries: Vec<(FileKey, u64, u64)>,
     body: Writer,
 }
 
@@ -17,7 +18,7 @@ impl PieceWriter {
     /// Adds a file.
     pub(crate) fn add(
         &mut self,
-        key: u32,
+        key: FileKey,
         facts: impl FnOnce(&mut Writer),
         found: impl FnOnce(&mut Writer),
     ) {
@@ -32,7 +33,7 @@ impl PieceWriter {
     pub(crate) fn finish(self) -> Vec<u8> {
         let mut head = Writer::default();
         let entries = head.list(&self.entries, &NO_ENTRY, |head, &(key, facts, found)| {
-            Some((head.small(key)?, head.number(facts)?, head.number(found)?))
+            Some((FileKey(head.small(key.0)?), head.number(facts)?, head.number(found)?))
         });
         entries.expect("writing does not fail");
         let (words, body) = self.body.into_parts();
@@ -40,7 +41,7 @@ impl PieceWriter {
     }
 }
 
-const NO_ENTRY: (u32, u64, u64) = (0, 0, 0);
+const NO_ENTRY: (FileKey, u64, u64) = (FileKey(0), 0, 0);
 
 /// Decoded piece.
 pub(crate) struct Opened<'p> {
@@ -51,7 +52,7 @@ pub(crate) struct Opened<'p> {
 
 /// One file of a piece.
 pub(crate) struct BlockEntry<'p> {
-    pub(crate) key: u32,
+    pub(crate) key: FileKey,
     /// Facts; empty if the piece has only results.
     pub(crate) facts: &'p [u8],
     pub(crate) found: &'p [u8],
@@ -63,7 +64,7 @@ impl<'p> Opened<'p> {
         let (words, rest) = Reader::words(piece)?;
         let mut head = Reader::new(rest, &[]);
         let lengths = head.list(&[], &NO_ENTRY, |head, _| {
-            Some((head.small(0)?, head.number(0)?, head.number(0)?))
+            Some((FileKey(head.small(0)?), head.number(0)?, head.number(0)?))
         })?;
         let mut body = head.rest();
         let mut entries = Vec::with_capacity(lengths.len());
@@ -79,7 +80,7 @@ impl<'p> Opened<'p> {
 
 impl<'p> Opened<'p> {
     /// Entry of the file with this key.
-    pub(crate) fn entry(&self, key: u32) -> Option<&BlockEntry<'p>> {
+    pub(crate) fn entry(&self, key: FileKey) -> Option<&BlockEntry<'p>> {
         let place = self.entries.binary_search_by_key(&key, |entry| entry.key).ok()?;
         self.entries.get(place)
     }

@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use crate::build::ingest::{self, Examined};
 use crate::fingerprint;
 use crate::outcome::IndexError;
+use crate::state::change_set::ChangeSet;
 use cograph_config::Limits;
 use cograph_faults::{Fault, planted};
 use cograph_grammar as grammar;
@@ -17,76 +18,6 @@ use cograph_model::graph::{FileStamp, UNTRUSTED_TIME};
 use cograph_model::{RepoPath, SkipReason};
 use cograph_source::{self as source, Root, Rules, WalkedFile};
 use cograph_store::{self as store, FileKey, FileRow, Identity, Location, Snapshot};
-
-/// Differences between a store and the repository: from a comparison, or hints from a watcher.
-/// [`crate::apply()`] verifies them.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum ChangeSet {
-    /// Every file: there is no comparable store, its fingerprint differs, or a build was requested.
-    Everything {
-        /// Build even if the store is up to date.
-        forced: bool,
-    },
-    /// Some files.
-    Some {
-        /// New or changed files, sorted by path.
-        touched: Vec<WalkedFile>,
-        /// Deleted files, sorted.
-        gone: Vec<RepoPath>,
-    },
-}
-
-impl ChangeSet {
-    /// True if the store reflects the repository.
-    pub fn is_empty(&self) -> bool {
-        matches!(self, Self::Some { touched, gone } if touched.is_empty() && gone.is_empty())
-    }
-
-    /// Number of changed files; none if all.
-    pub fn len(&self) -> Option<usize> {
-        match self {
-            Self::Everything { .. } => None,
-            Self::Some { touched, gone } => Some(touched.len() + gone.len()),
-        }
-    }
-
-    /// Splits the files by `is_wanted`; none if it is `Everything`.
-    pub fn split(&self, is_wanted: impl Fn(&RepoPath) -> bool) -> Option<(Self, Self)> {
-        let Self::Some { touched, gone } = self else { return None };
-        let (wanted, others) = touched.iter().cloned().partition(|file| is_wanted(&file.path));
-        let (wanted_gone, others_gone) = gone.iter().cloned().partition(|path| is_wanted(path));
-        Some((
-            Self::Some { touched: wanted, gone: wanted_gone },
-            Self::Some { touched: others, gone: others_gone },
-        ))
-    }
-
-    /// True if applying these changes also applies `others`.
-    pub(crate) fn covers(&self, others: &Self) -> bool {
-        match (self, others) {
-            (Self::Everything { .. }, _) => true,
-            (Self::Some { .. }, Self::Everything { .. }) => false,
-            (
-                Self::Some { touched, gone },
-                Self::Some { touched: other_touched, gone: other_gone },
-            ) => {
-                let touched: BTreeSet<&RepoPath> = touched.iter().map(|file| &file.path).collect();
-                let gone: BTreeSet<&RepoPath> = gone.iter().collect();
-                other_touched.iter().all(|file| touched.contains(&file.path))
-                    && other_gone.iter().all(|path| gone.contains(path))
-            }
-        }
-    }
-
-    /// Changed paths, if they are listed.
-    pub fn paths(&self) -> impl Iterator<Item = &RepoPath> {
-        let (touched, gone) = match self {
-            Self::Everything { .. } => (&[][..], &[][..]),
-            Self::Some { touched, gone } => (touched.as_slice(), gone.as_slice()),
-        };
-        touched.iter().map(|file| &file.path).chain(gone)
-    }
-}
 
 /// Files whose stamps differ from the store but whose contents do not: a memo, so that they are
 /// read once and not at every query.
@@ -260,7 +191,8 @@ fn compare_walked(
     if planted(Fault::LostFile) && touched.len() > 1 {
         touched.pop();
     }
-    Ok(Comparison { changes: ChangeSet::Some { touched, gone }, seen, rules: walk.rules })
+    let changes = ChangeSet::Some { touched, gone, compared: Some(store) };
+    Ok(Comparison { changes, seen, rules: walk.rules })
 }
 
 /// Records new stamps of many unchanged files in the store: a copied or chowned repository is read
@@ -280,16 +212,28 @@ fn note(snapshot: &Snapshot, same: &[(FileKey, WalkedFile)]) {
     }
 }
 
-/// Removes changes that the store already has: another run may have applied them meanwhile. Files
-/// are compared by contents, as where they were named. A file that was gone and is back counts as
-/// touched: it may have come back while this run waited for another process.
+/// What of these changes the store lacks: the one comparison of a run, under the lock of the
+/// writer, with the store as it is then. Files that were compared with this very generation differ
+/// from it. Where another run has published meanwhile, it may have applied them: they are compared
+/// by contents, as where they were named. A file that was gone and is back counts as touched: it
+/// may have come back while this run waited for another process.
 pub(crate) fn still_missing(
-    touched: &[WalkedFile],
-    gone: &[RepoPath],
+    changes: &ChangeSet,
     snapshot: &Snapshot,
     limits: &Limits,
     cancel: &CancelToken,
-) -> Result<(Vec<WalkedFile>, Vec<RepoPath>), IndexError> {
+) -> Result<ChangeSet, IndexError> {
+    let (touched, gone, compared) = match changes {
+        ChangeSet::Everything { forced: true } => return Ok(changes.clone()),
+        ChangeSet::Everything { forced: false } => {
+            let found = freshness(snapshot, limits, &Verified::new(), cancel)?;
+            return Ok(if found.is_empty() { found } else { changes.clone() });
+        }
+        ChangeSet::Some { .. } if snapshot.meta().fingerprint != fingerprint(limits) => {
+            return Ok(ChangeSet::Everything { forced: false });
+        }
+        ChangeSet::Some { touched, gone, compared } => (touched, gone, *compared),
+    };
     let removed: BTreeSet<RepoPath> = gone.iter().cloned().collect();
     let mut back = match removed.is_empty() {
         true => Vec::new(),
@@ -298,9 +242,13 @@ pub(crate) fn still_missing(
     // Below a directory that replaces a file, files have changes of their own.
     back.retain(|file| removed.contains(&file.path));
     let returned: BTreeSet<&RepoPath> = back.iter().map(|file| &file.path).collect();
-    let mut still_touched = Vec::with_capacity(touched.len());
     let mut still_gone = Vec::with_capacity(gone.len());
-    let root = Root::new(&snapshot.meta().root);
+    for path in gone.iter().filter(|path| !returned.contains(path)) {
+        if snapshot.file_at(path.as_str())?.is_some() {
+            still_gone.push(path.clone());
+        }
+    }
+    let (store, root) = (snapshot.identity(), Root::new(&snapshot.meta().root));
     let is_held = |row: &FileRow, file: &WalkedFile| {
         let is_project_file = grammar::is_project_file(file.path.file_name());
         !is_tried_again(row)
@@ -309,17 +257,14 @@ pub(crate) fn still_missing(
                 _ => has_the_same_bytes(&root, row, file, is_project_file, limits),
             }
     };
-    for file in touched.iter().chain(&back) {
+    let is_compared = compared == Some(store);
+    let mut still_touched = if is_compared { touched.clone() } else { Vec::new() };
+    for file in touched.iter().filter(|_| !is_compared).chain(&back) {
         if snapshot.file_at(file.path.as_str())?.is_none_or(|row| !is_held(&row, file)) {
             still_touched.push(file.clone());
         }
     }
-    for path in gone.iter().filter(|path| !returned.contains(path)) {
-        if snapshot.file_at(path.as_str())?.is_some() {
-            still_gone.push(path.clone());
-        }
-    }
-    Ok((still_touched, still_gone))
+    Ok(ChangeSet::Some { touched: still_touched, gone: still_gone, compared: Some(store) })
 }
 
 /// True if a full build is cheaper than an incremental update: a row costs several times as much as

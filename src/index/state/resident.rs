@@ -8,7 +8,7 @@ mod results;
 use facts::Read;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -23,17 +23,14 @@ use crate::build::context::RunContext;
 use crate::outcome::IndexError;
 use crate::progress::Progress;
 use cograph_faults::{Fault, planted};
-use cograph_model::RepoPath;
 use cograph_model::facts::FileFacts;
-use cograph_model::graph::{FileId, FileRecord, FileResolution, Graph};
+use cograph_model::graph::{FileId, FileKey, FileStamp};
+use cograph_model::{LanguageId, RepoPath, SkipReason};
 use cograph_resolve::{Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
 use cograph_source::WalkedFile;
 use cograph_store::{
     Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock,
 };
-
-/// Placeholder for the facts of files that are not loaded.
-static UNLOADED: LazyLock<Arc<FileFacts>> = LazyLock::new(Arc::default);
 
 /// Size of the delta in bytes above which a full build is cheaper.
 const MAX_ROW_BYTES: usize = 96 << 20;
@@ -48,21 +45,34 @@ pub const MAX_LOADED_FILES: usize = 512;
 /// together.
 const MAX_SOURCE_BYTES: u64 = 128 << 20;
 
+/// What is kept of a file between changes. Its facts and results are in the archive.
+#[derive(Debug)]
+struct KeptFile {
+    path: RepoPath,
+    stamp: FileStamp,
+    language: Option<LanguageId>,
+    /// Reason for skipping it; none if it has facts.
+    skipped: Option<SkipReason>,
+}
+
+/// Facts of files in memory while a change is applied.
+type Loaded = FxHashMap<RepoPath, (Arc<FileFacts>, Shared)>;
+
 /// State of one repository.
 #[derive(Debug)]
 pub(crate) struct Resident {
-    /// All files; unchanged ones have no loaded facts and no results.
-    graph: Graph,
+    /// All files, sorted by path.
+    files: Vec<KeptFile>,
     /// Footprint of each file.
     asked: Vec<Asked>,
     project_files: Vec<ProjectFile>,
     neighbours: Neighbours,
     tables: Tables,
     archive: Arc<Archive>,
-    /// Other files that declare relations which start in a file. By keys.
-    declaring_files: BTreeMap<u32, BTreeSet<u32>>,
-    /// Other files in which relations start that a file declares. By keys.
-    foreign_relations: FxHashMap<u32, Vec<u32>>,
+    /// Other files that declare relations which start in a file.
+    declaring_files: BTreeMap<FileKey, BTreeSet<FileKey>>,
+    /// Other files in which relations start that a file declares.
+    foreign_relations: FxHashMap<FileKey, Vec<FileKey>>,
     places: Places,
     /// Greatest file key of the full build.
     last_file: u32,
@@ -91,10 +101,15 @@ impl Resident {
         let root = &snapshot.meta().root;
         let workers = Workers::start(root, &run.limits)?;
         let (identity, kind) = (snapshot.identity(), archive::kind(&run.limits));
-        let all = |count: usize, read: &(dyn Fn(usize) -> Option<Vec<(u32, KnownFile)>> + Sync)| {
-            let numbers: Vec<usize> = (0..count).collect();
-            workers.map(&numbers, run, read).into_iter().filter_map(|(_, known)| known).collect()
-        };
+        let all =
+            |count: usize, read: &(dyn Fn(usize) -> Option<Vec<(FileKey, KnownFile)>> + Sync)| {
+                let numbers: Vec<usize> = (0..count).collect();
+                workers
+                    .map(&numbers, run, read)
+                    .into_iter()
+                    .filter_map(|(_, known)| known)
+                    .collect()
+            };
         let opening =
             Archive::open(snapshot.store().path(), identity.uid, kind, snapshot.known()?, all);
         run.check(root)?;
@@ -117,19 +132,16 @@ impl Resident {
         let archive = Arc::new(archive);
         let (mut files, mut asked, mut heads) = (Vec::new(), Vec::new(), Vec::new());
         let (mut declaring_files, mut foreign_relations): (
-            BTreeMap<u32, BTreeSet<u32>>,
-            FxHashMap<u32, Vec<u32>>,
+            BTreeMap<FileKey, BTreeSet<FileKey>>,
+            FxHashMap<FileKey, Vec<FileKey>>,
         ) = Default::default();
         for row in rows {
-            let key = row.key.0;
-            let content = row.skipped.map_or_else(|| Ok(Arc::clone(&UNLOADED)), Err);
-            let language =
-                row.language.map(|language| cograph_model::LanguageId(language.0 as u16));
-            files.push(FileRecord {
+            let key = row.key;
+            files.push(KeptFile {
                 path: row.path.clone(),
                 stamp: row.stamp(),
-                language,
-                content,
+                language: row.language.map(|language| LanguageId(language.0 as u16)),
+                skipped: row.skipped,
             });
             let mut head = None;
             let mut footprint = Asked::default();
@@ -153,11 +165,10 @@ impl Resident {
         }
         let tables = Tables::by_need(heads, Arc::clone(&archive) as Arc<_>, project_files.clone());
         let neighbours = plan::neighbours(files.iter().map(|record| &record.path));
-        let graph = Graph { resolutions: vec![FileResolution::default(); files.len()], files };
         let places = Places::of(rows);
         let is_whole = !archive.is_damaged();
         let resident = Self {
-            graph,
+            files,
             asked,
             project_files,
             neighbours,
@@ -186,7 +197,7 @@ impl Resident {
         let mut stopwatch = Stopwatch::start();
         let workers = Workers::start(root, &run.limits)?;
         let project_files = self.project_files.clone();
-        let Read { changed, same_paths, shared } = self.read(root, touched, gone, run, &workers);
+        let Read { changed, same_paths, loaded } = self.read(root, touched, gone, run, &workers);
         run.check(root)?;
         stopwatch.lap(Phase::Extract);
 
@@ -194,7 +205,7 @@ impl Resident {
         let moves = self.moves(same_paths);
         let before = self.before(&changed, &moves);
         let affected =
-            self.update_tables(&changed, &shared, &moves, has_project_files, root, &workers)?;
+            self.update_tables(&changed, &loaded, &moves, has_project_files, root, &workers)?;
         stopwatch.lap(Phase::Tables);
         tracing::debug!(
             changed = changed.len(),
@@ -206,19 +217,21 @@ impl Resident {
             .into_iter()
             .filter(|file| !planted(Fault::MissedDependent) || changed.contains(file))
             .collect();
-        let facts = self.facts(&affected, &shared, run, &workers);
+        let facts = self.facts(&affected, &loaded, run, &workers);
+        drop(loaded);
         run.check(root)?;
         self.check(store)?;
         let at_hand: Vec<(usize, Arc<FileFacts>)> =
             facts.iter().map(|(place, facts, _)| (*place, Arc::clone(facts))).collect();
-        let results = resolve(&self.tables, &self.graph.files, &at_hand, run, &workers);
+        let path = |place: usize| &self.files[place].path;
+        let results = resolve(&self.tables, &path, &at_hand, run, &workers);
         run.check(root)?;
         self.check(store)?;
         drop(at_hand);
         stopwatch.lap(Phase::Resolve);
 
         (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
-        let TakenRows { mut rows, replaced, resolved, related } =
+        let TakenRows { mut rows, written, replaced, resolved, related } =
             self.take_results(&changed, before, facts, results);
         self.check(store)?;
         if has_project_files {
@@ -228,9 +241,9 @@ impl Resident {
             ));
         }
         let Moves { origins, gone, .. } = moves;
-        rows.extend(gone.iter().map(|key| (*key, None)));
+        rows.extend(gone.iter().map(|key| (key.0, None)));
         let amendment = Amendment {
-            graph: &self.graph,
+            written: &written,
             origins: &origins,
             changed: &changed,
             replaced: &replaced,
@@ -245,12 +258,6 @@ impl Resident {
         };
         self.identity = amendment.write(lock, store, self.identity, &mut self.places, keep)?;
         self.archive.learn(rows);
-        for file in changed.iter().chain(&affected).chain(&related) {
-            self.graph.resolutions[file.0 as usize] = FileResolution::default();
-            if let Ok(facts) = &mut self.graph.files[file.0 as usize].content {
-                *facts = Arc::clone(&UNLOADED);
-            }
-        }
         self.tables.forget_facts(MAX_LOADED_FILES);
         stopwatch.lap(Phase::Write);
         let laps = stopwatch.laps();
@@ -274,7 +281,7 @@ impl Resident {
 
     /// Previous positions and keys of all files.
     fn moves(&mut self, same_paths: bool) -> Moves {
-        let count = self.graph.files.len();
+        let count = self.files.len();
         if same_paths {
             let keys = (0..count).map(|place| self.tables.key(FileId::at(place))).collect();
             return Moves {
@@ -284,13 +291,13 @@ impl Resident {
                 gone: Vec::new(),
             };
         }
-        let before: Vec<(RepoPath, u32)> = self.tables.listing().collect();
-        let mut next =
-            before.iter().map(|(_, key)| *key).max().unwrap_or(0).max(self.last_file) + 1;
+        let before: Vec<(RepoPath, FileKey)> = self.tables.listing().collect();
+        let last = before.iter().map(|(_, key)| key.0).max().unwrap_or(0);
+        let mut next = last.max(self.last_file) + 1;
         let (mut origins, mut keys, mut gone) =
             (Vec::with_capacity(count), Vec::with_capacity(count), Vec::new());
         let mut old = before.iter().enumerate().peekable();
-        for record in &self.graph.files {
+        for record in &self.files {
             while let Some((_, (_, key))) = old.next_if(|(_, (path, _))| *path < record.path) {
                 gone.push(*key);
             }
@@ -299,7 +306,7 @@ impl Resident {
             keys.push(known.map_or_else(
                 || {
                     next += 1;
-                    next - 1
+                    FileKey(next - 1)
                 },
                 |(_, (_, key))| *key,
             ));
@@ -312,12 +319,11 @@ impl Resident {
                 origin.map(|origin| std::mem::take(&mut asked[origin])).unwrap_or_default()
             })
             .collect();
-        self.graph.resolutions = vec![FileResolution::default(); count];
         Moves { is_listed: true, origins, keys, gone }
     }
 
     /// Keys of deleted and changed files that had facts.
-    fn before(&self, changed: &[FileId], moves: &Moves) -> FxHashSet<u32> {
+    fn before(&self, changed: &[FileId], moves: &Moves) -> FxHashSet<FileKey> {
         let keys = changed
             .iter()
             .map(|file| moves.keys[file.0 as usize])
@@ -332,27 +338,25 @@ impl Resident {
     fn update_tables(
         &mut self,
         changed: &[FileId],
-        shared: &FxHashMap<RepoPath, Shared>,
+        loaded: &Loaded,
         moves: &Moves,
         has_project_files: bool,
         root: &Path,
         workers: &Workers,
     ) -> Result<Vec<FileId>, IndexError> {
-        let Self { graph, tables, asked, project_files, .. } = self;
+        let Self { files, tables, asked, project_files, .. } = self;
         let file = |file: &FileId| {
-            let record = &graph.files[file.0 as usize];
-            let content =
-                record.content.as_ref().ok().zip(record.language).zip(shared.get(&record.path));
+            let KeptFile { path, language, .. } = &files[file.0 as usize];
+            let content = language.zip(loaded.get(path));
             Changed {
                 file: *file,
                 content: content
-                    .map(|((facts, language), shared)| (language, Arc::clone(facts), *shared)),
+                    .map(|(language, (facts, shared))| (language, Arc::clone(facts), *shared)),
             }
         };
         let listing = || {
             Listing(
-                graph
-                    .files
+                files
                     .iter()
                     .map(|record| record.path.clone())
                     .zip(moves.keys.iter().copied())
@@ -368,7 +372,7 @@ impl Resident {
         let affected = workers.run(|| tables.update(change, &asked));
         let affected =
             affected.map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
-        let bytes: u64 = affected.iter().map(|file| graph.files[file.0 as usize].stamp.size).sum();
+        let bytes: u64 = affected.iter().map(|file| files[file.0 as usize].stamp.size).sum();
         if bytes > MAX_SOURCE_BYTES {
             let detail = format!("the change concerns {} files", affected.len());
             return Err(StoreError::new(
@@ -383,7 +387,7 @@ impl Resident {
     }
 
     fn position(&self, path: &RepoPath) -> Option<FileId> {
-        let place = self.graph.files.binary_search_by(|record| record.path.cmp(path)).ok()?;
+        let place = self.files.binary_search_by(|record| record.path.cmp(path)).ok()?;
         Some(FileId::at(place))
     }
 
@@ -392,14 +396,14 @@ impl Resident {
     fn remove_files(&mut self, touched: &mut Vec<WalkedFile>, gone: &[RepoPath]) -> Neighbours {
         let away: FxHashSet<RepoPath> =
             gone.iter().chain(touched.iter().map(|file| &file.path)).cloned().collect();
-        self.graph.files.retain(|record| !away.contains(&record.path));
-        let left = self.graph.files.iter().map(|record| &record.path);
+        self.files.retain(|record| !away.contains(&record.path));
+        let left = self.files.iter().map(|record| &record.path);
         let neighbours = plan::neighbours(left.chain(touched.iter().map(|file| &file.path)));
-        self.graph.files.retain(|record| {
+        self.files.retain(|record| {
             let directory = record.path.directory();
             let settled = neighbours.get(directory) == self.neighbours.get(directory)
                 || !plan::is_settled_by_neighbours(&record.path)
-                || record.content.as_ref().is_err_and(|reason| reason.is_of_entry());
+                || record.skipped.is_some_and(SkipReason::is_of_entry);
             if !settled {
                 let (path, stamp) = (record.path.clone(), record.stamp);
                 touched.push(WalkedFile { path, stamp, skipped: None });
@@ -417,9 +421,9 @@ struct Moves {
     /// Previous position of each file; none for a new one.
     origins: Vec<Option<usize>>,
     /// Key of each file.
-    keys: Vec<u32>,
+    keys: Vec<FileKey>,
     /// Keys of deleted files.
-    gone: Vec<u32>,
+    gone: Vec<FileKey>,
 }
 
 fn ids(count: usize) -> impl Iterator<Item = FileId> {

@@ -8,10 +8,12 @@ use std::time::Duration;
 use crate::outcome::IndexError;
 use crate::progress::{Phase, Progress, Timing};
 use crate::quarantine::Suspicion;
-use crate::state::change::ChangeSet;
+use crate::state::change_set::ChangeSet;
 use cograph_config::Limits;
+use cograph_model::graph::FileStamp;
 use cograph_model::{RepoPath, SkipReason};
-use cograph_store::Location;
+use cograph_source::WalkedFile;
+use cograph_store::{Identity, Location};
 use cograph_system::names::from_bytes;
 
 /// Order to a worker.
@@ -19,8 +21,8 @@ use cograph_system::names::from_bytes;
 pub(crate) struct Order {
     /// Repository and its location in the cache.
     pub(crate) location: Location,
-    /// Changes to apply.
-    pub(crate) work: Work,
+    /// Changes to apply, as the parent has found them.
+    pub(crate) changes: ChangeSet,
     /// Timeout of the writer lock.
     pub(crate) patience: Duration,
     /// Limits.
@@ -33,29 +35,6 @@ pub(crate) struct Order {
     pub(crate) exhausted: Vec<(RepoPath, SkipReason)>,
     /// Suspected files, parsed first, one at a time.
     pub(crate) suspicion: Suspicion,
-}
-
-/// Kind of an order.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Work {
-    /// All files; `forced` builds even if the store is up to date.
-    Everything { forced: bool },
-    /// These paths, which are compared with the store again.
-    Changes(Vec<RepoPath>),
-}
-
-impl Work {
-    pub(crate) fn of(changes: &ChangeSet) -> Self {
-        match changes {
-            ChangeSet::Everything { forced } => Self::Everything { forced: *forced },
-            ChangeSet::Some { .. } => Self::Changes(changes.paths().cloned().collect()),
-        }
-    }
-
-    /// True if the order is about some files.
-    pub(crate) fn is_change(&self) -> bool {
-        matches!(self, Self::Changes(_))
-    }
 }
 
 /// Message from a worker.
@@ -81,14 +60,20 @@ pub(crate) enum Message {
     Failed { message: String, hint: String },
 }
 
-/// Code of an order about some files; those about all files have 0, or 1 if forced.
-const CHANGES: u64 = 2;
+/// Codes of an order about some files, that were compared with a generation or not; those about all
+/// files have 0, or 1 if forced.
+const COMPARED: u64 = 2;
+const NOT_COMPARED: u64 = 3;
 
 impl Order {
     pub(crate) fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        let (kind, changes) = match &self.work {
-            Work::Everything { forced } => (u64::from(*forced), &[][..]),
-            Work::Changes(paths) => (CHANGES, paths.as_slice()),
+        let nothing = Identity { uid: 0, generation: 0 };
+        let (kind, compared, touched, gone) = match &self.changes {
+            ChangeSet::Everything { forced } => (u64::from(*forced), nothing, &[][..], &[][..]),
+            ChangeSet::Some { touched, gone, compared } => {
+                let kind = compared.map_or(NOT_COMPARED, |_| COMPARED);
+                (kind, compared.unwrap_or(nothing), touched.as_slice(), gone.as_slice())
+            }
         };
         let (swept, suspects) = match &self.suspicion {
             Suspicion::Of(suspects) => (false, suspects.as_slice()),
@@ -105,6 +90,8 @@ impl Order {
         } = self.limits;
         let numbers = [
             kind,
+            compared.uid,
+            compared.generation,
             milliseconds(self.patience),
             file_bytes,
             line_bytes as u64,
@@ -118,7 +105,8 @@ impl Order {
             self.exhausted.len() as u64,
             u64::from(swept),
             suspects.len() as u64,
-            changes.len() as u64,
+            touched.len() as u64,
+            gone.len() as u64,
         ];
         let mut text = Vec::new();
         for path in [self.location.root(), self.location.directory()] {
@@ -129,12 +117,13 @@ impl Order {
             .iter()
             .chain(&self.slow)
             .chain(suspects)
-            .chain(changes)
+            .chain(gone)
             .for_each(|path| push(&mut text, path.as_str().as_bytes()));
         for (path, reason) in &self.exhausted {
             push(&mut text, path.as_str().as_bytes());
             push(&mut text, reason.word().as_bytes());
         }
+        touched.iter().for_each(|file| push_file(&mut text, file));
         output.write_all(&text)?;
         output.flush()
     }
@@ -144,7 +133,8 @@ impl Order {
         let mut path = || field(input).map(|bytes| PathBuf::from(from_bytes(bytes)));
         let location = Location::at(path()?, path()?);
         let mut number = || text(field(input)?)?.parse::<u64>().ok();
-        let (kind, patience) = (number()?, Duration::from_millis(number()?));
+        let (kind, compared) = (number()?, Identity { uid: number()?, generation: number()? });
+        let patience = Duration::from_millis(number()?);
         let limits = Limits {
             file_bytes: number()?,
             line_bytes: size(number()?)?,
@@ -155,25 +145,26 @@ impl Order {
             cache_bytes: number()?,
         };
         let (quarantined, slow, exhausted) = (number()?, number()?, number()?);
-        let (swept, suspects, changes) = (number()?, number()?, number()?);
+        let (swept, suspects, touched, gone) = (number()?, number()?, number()?, number()?);
         let mut paths = |count| {
             (0..count).map(|_| RepoPath::new(&text(field(input)?)?)).collect::<Option<Vec<_>>>()
         };
         let (quarantined, slow) = (paths(quarantined)?, paths(slow)?);
-        let (suspects, changes) = (paths(suspects)?, paths(changes)?);
+        let (suspects, gone) = (paths(suspects)?, paths(gone)?);
         let mut left_out = || Some((RepoPath::new(&text(field(input)?)?)?, reason(input)?));
         let exhausted = (0..exhausted).map(|_| left_out()).collect::<Option<_>>()?;
+        let touched = (0..touched).map(|_| file(input)).collect::<Option<_>>()?;
         let suspicion = if swept == 0 {
             Suspicion::Of(suspects)
         } else {
             Suspicion::AllAfter(suspects.into_iter().next())
         };
-        let work = if kind == CHANGES {
-            Work::Changes(changes)
-        } else {
-            Work::Everything { forced: kind != 0 }
+        let changes = match kind {
+            COMPARED => ChangeSet::Some { touched, gone, compared: Some(compared) },
+            NOT_COMPARED => ChangeSet::Some { touched, gone, compared: None },
+            _ => ChangeSet::Everything { forced: kind != 0 },
         };
-        Some(Self { location, work, patience, limits, quarantined, slow, exhausted, suspicion })
+        Some(Self { location, changes, patience, limits, quarantined, slow, exhausted, suspicion })
     }
 }
 
@@ -256,6 +247,35 @@ fn push(text: &mut Vec<u8>, field: &[u8]) {
     text.push(0);
 }
 
+/// A file as the walk found it; the word of a regular one is empty.
+fn push_file(text: &mut Vec<u8>, file: &WalkedFile) {
+    let FileStamp { size, modified_ns, changed_ns, inode, hash: _ } = file.stamp;
+    let skipped = file.skipped.map_or("", SkipReason::word);
+    push(text, file.path.as_str().as_bytes());
+    push(text, skipped.as_bytes());
+    push(text, size.to_string().as_bytes());
+    push(text, modified_ns.to_string().as_bytes());
+    push(text, changed_ns.to_string().as_bytes());
+    push(text, inode.to_string().as_bytes());
+}
+
+fn file(input: &mut impl BufRead) -> Option<WalkedFile> {
+    let mut next = || text(field(input)?);
+    let path = RepoPath::new(&next()?)?;
+    let skipped = match next()?.as_str() {
+        "" => None,
+        word => Some(SkipReason::from_word(word)?),
+    };
+    let stamp = FileStamp {
+        size: next()?.parse().ok()?,
+        modified_ns: next()?.parse().ok()?,
+        changed_ns: next()?.parse().ok()?,
+        inode: next()?.parse().ok()?,
+        hash: 0,
+    };
+    Some(WalkedFile { path, stamp, skipped })
+}
+
 /// Reads the next field; none if it is truncated.
 fn field(input: &mut impl BufRead) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
@@ -290,6 +310,7 @@ fn microseconds(duration: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cograph_model::graph::UNTRUSTED_TIME;
     use std::path::Path;
 
     fn path(text: &str) -> RepoPath {
@@ -299,9 +320,9 @@ mod tests {
     #[test]
     fn an_order_arrives_as_it_was_given() {
         let root = PathBuf::from(from_bytes(b"/with \xff\nand\tmore".to_vec()));
-        let order = |(work, suspicion)| Order {
+        let order = |(changes, suspicion)| Order {
             location: Location::new(Path::new("/cache"), &root),
-            work,
+            changes,
             patience: Duration::from_secs(7),
             limits: Limits { threads: 3, memory_bytes: u64::MAX, ..Limits::default() },
             quarantined: vec![path("a\nb"), path("c d")],
@@ -309,13 +330,30 @@ mod tests {
             exhausted: vec![(path("g"), SkipReason::Deferred), (path("h"), SkipReason::TooSlow)],
             suspicion,
         };
-        let works = [
-            (Work::Everything { forced: false }, Suspicion::default()),
-            (Work::Everything { forced: true }, Suspicion::AllAfter(None)),
-            (Work::Changes(vec![path("f\ng"), path("h")]), Suspicion::Of(vec![path("e")])),
-            (Work::Changes(vec![path("f")]), Suspicion::AllAfter(Some(path("e")))),
+        let file = |text: &str, skipped| WalkedFile {
+            path: path(text),
+            stamp: FileStamp {
+                size: u64::MAX,
+                modified_ns: -1,
+                changed_ns: UNTRUSTED_TIME,
+                inode: 7,
+                hash: 0,
+            },
+            skipped,
+        };
+        let compared = Some(Identity { uid: u64::MAX, generation: 3 });
+        let touched = vec![file("f\ng", None), file("h", Some(SkipReason::Symlink))];
+        let (gone, some) = (vec![path("i"), path("j k")], Suspicion::Of(vec![path("e")]));
+        let orders = [
+            (ChangeSet::Everything { forced: false }, Suspicion::default()),
+            (ChangeSet::Everything { forced: true }, Suspicion::AllAfter(None)),
+            (ChangeSet::Some { touched: touched.clone(), gone, compared }, some),
+            (
+                ChangeSet::Some { touched, gone: Vec::new(), compared: None },
+                Suspicion::AllAfter(Some(path("e"))),
+            ),
         ];
-        for order in works.map(order) {
+        for order in orders.map(order) {
             let mut bytes = Vec::new();
             order.write(&mut bytes).expect("memory takes it");
             for end in [0, 1, bytes.len() / 2, bytes.len() - 1] {

@@ -4,11 +4,11 @@ use rustc_hash::FxHashMap;
 
 use super::{Pass, Reader, Writer};
 use crate::facts::{LocalSymbol, SiteId};
-use crate::graph::{FileId, FileResolution, Relation, Resolution, SymbolRef, Target};
+use crate::graph::{FileId, FileKey, FileResolution, Relation, Resolution, SymbolRef, Target};
 use crate::{RelationKind, Step, Verdict};
 
 /// Encodes a resolution. `key_of` returns a file's key.
-pub fn write(writer: &mut Writer, found: &FileResolution, key_of: &impl Fn(FileId) -> u32) {
+pub fn write(writer: &mut Writer, found: &FileResolution, key_of: &impl Fn(FileId) -> FileKey) {
     let mut files = Writing { key_of, sets: FxHashMap::default() };
     pass_over(writer, found, &mut files).expect("writing does not fail");
 }
@@ -17,7 +17,7 @@ pub fn write(writer: &mut Writer, found: &FileResolution, key_of: &impl Fn(FileI
 /// any more.
 pub fn read(
     reader: &mut Reader<'_>,
-    position: &impl Fn(u32) -> Option<FileId>,
+    position: &impl Fn(FileKey) -> Option<FileId>,
 ) -> Option<FileResolution> {
     pass_over(reader, &FileResolution::default(), &mut Reading { position, sets: Vec::new() })
 }
@@ -37,9 +37,9 @@ struct Writing<'f, F> {
     sets: FxHashMap<Box<[SymbolRef]>, u64>,
 }
 
-impl<F: Fn(FileId) -> u32> Files for Writing<'_, F> {
+impl<F: Fn(FileId) -> FileKey> Files for Writing<'_, F> {
     fn number(&self, file: FileId) -> u32 {
-        (self.key_of)(file)
+        (self.key_of)(file).0
     }
 
     fn file(&self, _number: u32) -> Option<FileId> {
@@ -67,13 +67,13 @@ struct Reading<'f, F> {
     sets: Vec<Box<[SymbolRef]>>,
 }
 
-impl<F: Fn(u32) -> Option<FileId>> Files for Reading<'_, F> {
+impl<F: Fn(FileKey) -> Option<FileId>> Files for Reading<'_, F> {
     fn number(&self, _file: FileId) -> u32 {
         0
     }
 
     fn file(&self, number: u32) -> Option<FileId> {
-        (self.position)(number)
+        (self.position)(FileKey(number))
     }
 
     fn set(&mut self, _symbols: &[SymbolRef]) -> (u64, bool) {

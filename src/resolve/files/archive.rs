@@ -2,13 +2,14 @@
 
 use crate::units::partition::Shared;
 use cograph_model::facts::{FileFacts, Symbol, flags};
+use cograph_model::graph::FileKey;
 use std::fmt::Debug;
 
 /// Entry of a posting list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Posting {
-    /// Key of the file.
-    pub file: u32,
+    /// File.
+    pub file: FileKey,
     /// Position among the symbols of the file.
     pub symbol: u32,
     /// Properties of the symbol.
@@ -52,7 +53,7 @@ impl PostingFlags {
 /// on them must be discarded.
 pub trait Archive: Debug + Send + Sync {
     /// Returns the current facts of the file with a key, and the extent of their exported part.
-    fn facts(&self, key: u32) -> Option<(FileFacts, Shared)>;
+    fn facts(&self, key: FileKey) -> Option<(FileFacts, Shared)>;
 
     /// Passes the entries of a posting list as stored, in the file order of that time.
     fn postings(&self, list: u64, each: &mut dyn FnMut(Posting));

@@ -10,7 +10,7 @@ use crate::units::unit::Unit;
 use cograph_grammar::Language;
 use cograph_model::RepoPath;
 use cograph_model::facts::{FileFacts, Symbol};
-use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::graph::{FileId, FileKey, SymbolRef};
 use std::sync::{Arc, OnceLock};
 
 /// Entry of a file.
@@ -28,7 +28,7 @@ pub(crate) struct File {
 pub(crate) struct FileTable {
     entries: Vec<File>,
     /// Key of each file in the store.
-    keys: Vec<u32>,
+    keys: Vec<FileKey>,
     /// File of each key.
     positions: Vec<Option<FileId>>,
     pub(crate) names: Arc<Names>,
@@ -39,11 +39,11 @@ pub(crate) struct FileTable {
 
 impl FileTable {
     /// Replaces all files.
-    pub(crate) fn set(&mut self, entries: Vec<File>, keys: Vec<u32>) {
-        let last = keys.iter().copied().max().unwrap_or(0) as usize;
+    pub(crate) fn set(&mut self, entries: Vec<File>, keys: Vec<FileKey>) {
+        let last = keys.iter().max().map_or(0, |key| key.0 as usize);
         self.positions = vec![None; last + 1];
         for (key, file) in keys.iter().zip(0..) {
-            self.positions[*key as usize] = Some(FileId(file));
+            self.positions[key.0 as usize] = Some(FileId(file));
         }
         (self.entries, self.keys) = (entries, keys);
     }
@@ -75,7 +75,7 @@ impl FileTable {
     }
 
     /// Keys of all files, in order.
-    pub(crate) fn keys(&self) -> &[u32] {
+    pub(crate) fn keys(&self) -> &[FileKey] {
         &self.keys
     }
 
@@ -85,13 +85,13 @@ impl FileTable {
     }
 
     /// Returns the key of a file in the store.
-    pub(crate) fn key(&self, file: FileId) -> u32 {
+    pub(crate) fn key(&self, file: FileId) -> FileKey {
         self.keys[file.0 as usize]
     }
 
     /// Returns the file with a key.
-    pub(crate) fn position(&self, key: u32) -> Option<FileId> {
-        self.positions.get(key as usize).copied().flatten()
+    pub(crate) fn position(&self, key: FileKey) -> Option<FileId> {
+        self.positions.get(key.0 as usize).copied().flatten()
     }
 
     /// Returns the head of a file.

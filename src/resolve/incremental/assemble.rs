@@ -10,7 +10,7 @@ use crate::units::prepared::{Head, Prepared};
 use crate::workspace::postings::Postings;
 use crate::workspace::tables::Tables;
 use cograph_model::RepoPath;
-use cograph_model::graph::{FileId, FileRecord};
+use cograph_model::graph::{FileId, FileKey, FileRecord};
 use std::sync::{Arc, OnceLock};
 
 /// File of tables that are read on demand.
@@ -19,9 +19,9 @@ pub struct ListedFile {
     /// Path.
     pub path: RepoPath,
     /// Key in the store.
-    pub key: u32,
+    pub key: FileKey,
     /// Head and the keys of the files that its imports lead to; `None` for a file without facts.
-    pub head: Option<(Head, Vec<u32>)>,
+    pub head: Option<(Head, Vec<FileKey>)>,
     /// True if the file has changed since the posting lists were stored.
     pub has_changed: bool,
 }
@@ -44,7 +44,7 @@ impl Tables {
         };
         let files: Vec<File> = files.iter().zip(prepared).map(file).collect();
         let mut tables = Self::default();
-        let keys = (1..).take(files.len()).collect();
+        let keys = (1..).map(FileKey).take(files.len()).collect();
         (tables.files.names, tables.files.project_files) = (Arc::new(names), project_files);
         tables.files.set(files, keys);
         tables.modules = Modules::new(&tables.files);
@@ -88,14 +88,14 @@ impl Tables {
         let mut changed = Vec::new();
         for ListedFile { path, key, head, has_changed } in known {
             let (head, imports) = head.unzip();
-            changed.extend(has_changed.then_some(FileId(keys.len() as u32)));
+            changed.extend(has_changed.then_some(FileId::at(keys.len())));
             keys.push(key);
             imported.push(imports.unwrap_or_default());
             files.push(File { path, head, content: OnceLock::new() });
         }
         tables.files.set(files, keys);
         tables.modules = Modules::new(&tables.files);
-        let numbers = |keys: Vec<u32>| {
+        let numbers = |keys: Vec<FileKey>| {
             keys.into_iter().filter_map(|key| tables.files.position(key)).collect()
         };
         let imported = imported.into_iter().map(numbers).collect();

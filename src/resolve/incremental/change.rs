@@ -6,7 +6,7 @@ use crate::units::prepared::{Content, Head};
 use crate::workspace::postings::Own;
 use cograph_grammar::Language;
 use cograph_model::facts::FileFacts;
-use cograph_model::graph::FileId;
+use cograph_model::graph::{FileId, FileKey};
 use cograph_model::{LanguageId, RepoPath};
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub struct Change {
 
 /// All files of a repository with their keys, sorted by path.
 #[derive(Debug)]
-pub struct Listing(pub Vec<(RepoPath, u32)>);
+pub struct Listing(pub Vec<(RepoPath, FileKey)>);
 
 /// Current state of a changed file.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ pub struct Changed {
 /// Changed file with its states before and after.
 pub(super) struct Replaced {
     pub(super) file: FileId,
-    pub(super) key: u32,
+    pub(super) key: FileKey,
     pub(super) path: RepoPath,
     pub(super) was: Option<(Head, Vec<Own>)>,
     pub(super) is: Option<(Head, Content, Vec<Own>)>,

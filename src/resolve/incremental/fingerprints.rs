@@ -7,14 +7,14 @@ use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use crate::workspace::tables::Tables;
 use cograph_faults::{Fault, planted};
-use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::graph::{FileId, FileKey, SymbolRef};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::hash::{BuildHasher, Hash, Hasher};
 
 /// Fingerprints of the answers that depend on many files.
 pub(super) struct Answers {
     /// By file: extensions of its symbols by other files, and by it of symbols in others.
-    given: FxHashMap<u32, u64>,
+    given: FxHashMap<FileKey, u64>,
     external_extensions: FxHashMap<Box<str>, u64>,
     interfaces: FxHashMap<Name, u64>,
     /// Files of each package by its identity, with its name.
@@ -37,7 +37,7 @@ impl Answers {
             })
         };
         let package = |package: &crate::imports::Package| {
-            let files: Vec<u32> =
+            let files: Vec<FileKey> =
                 package.files.iter().map(|file| tables.files.key(*file)).collect();
             (package.identity, (number(files), package.name.clone()))
         };
@@ -62,9 +62,13 @@ impl Answers {
 
     /// Records the answers that differ in `now`. Names are those of `tables`.
     pub(super) fn compare(&self, now: &Self, tables: &Tables, altered: &mut Altered) {
+<<<<<<< HEAD
         if !planted(Fault::StaleMembers) {
             differ(&self.given, &now.given, |key| altered.given.insert(FileId(*key)));
         }
+=======
+        differ(&self.given, &now.given, |key| altered.given.insert(*key));
+>>>>>>> change
         differ(&self.external_extensions, &now.external_extensions, |ty| {
             altered.question(Question::external_extensions(ty))
         });
@@ -101,7 +105,7 @@ impl Answers {
     }
 }
 
-fn symbol(tables: &Tables, symbol: SymbolRef) -> (u32, u32) {
+fn symbol(tables: &Tables, symbol: SymbolRef) -> (FileKey, u32) {
     (tables.files.key(symbol.file), symbol.symbol.0)
 }
 
@@ -115,8 +119,8 @@ fn symbols(tables: &Tables, symbols: &[SymbolRef]) -> u64 {
 fn given(
     tables: &Tables,
     by_name: &impl Fn(&FxHashMap<Name, Symbols>) -> u64,
-) -> FxHashMap<u32, u64> {
-    let mut given: FxHashMap<u32, u64> = FxHashMap::default();
+) -> FxHashMap<FileKey, u64> {
+    let mut given: FxHashMap<FileKey, u64> = FxHashMap::default();
     let mut add = |of: &SymbolRef, part: u64| {
         let sum = given.entry(tables.files.key(of.file)).or_default();
         *sum = sum.wrapping_add(number((of.symbol, part)));
@@ -145,12 +149,12 @@ pub(super) struct Links {
 
 impl Links {
     pub(crate) fn of(tables: &Tables) -> Self {
-        Self { libraries: tables.modules.libraries(&|file| u64::from(tables.files.key(file))) }
+        Self { libraries: tables.modules.libraries(&|file| u64::from(tables.files.key(file).0)) }
     }
 
     pub(crate) fn number(&self, tables: &Tables, modules: &Modules, file: FileId) -> u64 {
         modules.links(file, tables.import_targets(file), self.libraries, &|file| {
-            u64::from(tables.files.key(file))
+            u64::from(tables.files.key(file).0)
         })
     }
 }

@@ -11,7 +11,7 @@ use crate::incremental::change::{Change, Changed, Listing, Replaced, VisibleChan
 use crate::incremental::derive;
 use crate::incremental::fingerprints::{Answers, Links};
 use crate::units::contexts::contexts;
-use crate::units::footprint::{Altered, Asked, FileSet, Question};
+use crate::units::footprint::{Altered, Asked, KeySet, Question};
 use crate::units::import_target::family;
 use crate::units::interface_hash;
 use crate::units::prepared::Head;
@@ -21,7 +21,7 @@ use cograph_grammar::Language;
 use cograph_model::RepoPath;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{ExprId, FileFacts, LocalSymbol, ScopeId, Symbol, flags};
-use cograph_model::graph::FileId;
+use cograph_model::graph::{FileId, FileKey};
 use placement::Placement;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -83,7 +83,7 @@ impl Tables {
     fn compare(
         &self,
         path: RepoPath,
-        key: u32,
+        key: FileKey,
         changed: Changed,
         altered: &mut Altered,
     ) -> Replaced {
@@ -109,7 +109,7 @@ impl Tables {
         });
         // Also for a file without facts: a footprint may contain the failed read.
         if seen == VisibleChange::Anything && before.is_some() {
-            altered.facts.insert(FileId(key));
+            altered.facts.insert(key);
         }
         Replaced { file, key, path, was, is, seen }
     }
@@ -120,7 +120,7 @@ impl Tables {
         &self,
         before: FileId,
         (was, own): &(Head, Vec<Own>),
-        key: u32,
+        key: FileKey,
         now: &FileFacts,
         is: &Head,
         altered: &mut Altered,
@@ -175,12 +175,12 @@ impl Tables {
 
     /// Returns the removed files, by their previous ids.
     fn gone(&self, Listing(files): &Listing, altered: &mut Altered) -> Vec<(FileId, Vec<Own>)> {
-        let left: FxHashSet<u32> = files.iter().map(|(_, key)| *key).collect();
+        let left: FxHashSet<FileKey> = files.iter().map(|(_, key)| *key).collect();
         let gone = self.files.ids().filter(|file| !left.contains(&self.files.key(*file)));
         let gone: Vec<(FileId, Vec<Own>)> =
             gone.map(|file| (file, self.own_postings(file))).collect();
         for (file, own) in &gone {
-            let key = FileId(self.files.key(*file));
+            let key = self.files.key(*file);
             for files in [&mut altered.facts, &mut altered.links, &mut altered.given] {
                 files.insert(key);
             }
@@ -223,7 +223,7 @@ impl Tables {
         let may_lead_elsewhere = self.files.ids().filter(|file| placement.invalidates(self, *file));
         let links = may_lead_elsewhere
             .map(|file| (self.files.key(file), numbers.number(self, &self.modules, file)));
-        let links: FxHashMap<u32, u64> = links.collect();
+        let links: FxHashMap<FileKey, u64> = links.collect();
         let others: Vec<&Replaced> =
             replaced.iter().filter(|file| file.seen == VisibleChange::Anything).collect();
         let touched: FxHashSet<&str> =
@@ -274,11 +274,11 @@ impl Tables {
 
         answers.compare(&Answers::of(self), self, altered);
         let numbers = Links::of(self);
-        let number = |key: &u32| {
+        let number = |key: &FileKey| {
             self.files.position(*key).map(|file| numbers.number(self, &self.modules, file))
         };
         let relinked = links.iter().filter(|(key, was)| number(key) != Some(**was));
-        relinked.for_each(|(key, _)| altered.links.insert(FileId(*key)));
+        relinked.for_each(|(key, _)| altered.links.insert(*key));
         placement.questions.iter().for_each(|question| altered.question(*question));
         altered.reach = match before {
             Some(before) => before.leading_to(&altered.links),
@@ -341,7 +341,7 @@ fn record_altered_lists(was: &[Own], is: &[Own], altered: &mut Altered) {
 
 /// Import targets before a change, by keys.
 struct PreviousImports {
-    keys: Vec<u32>,
+    keys: Vec<FileKey>,
     positions: Vec<Option<FileId>>,
     /// Files that share names with the others of their package.
     shares: Vec<bool>,
@@ -365,14 +365,14 @@ impl PreviousImports {
     }
 
     /// Returns the keys of the files that the imports of a file led to; `None` if it did not exist.
-    fn imported(&self, key: u32) -> Option<Vec<u32>> {
-        let file = self.positions.get(key as usize).copied().flatten()?;
+    fn imported(&self, key: FileKey) -> Option<Vec<FileKey>> {
+        let file = self.positions.get(key.0 as usize).copied().flatten()?;
         Some(self.modules.imported(file).map(|file| self.keys[file.0 as usize]).collect())
     }
 
     /// Returns the files from which some of `targets` were reachable.
-    fn leading_to(&self, targets: &FileSet) -> FileSet {
-        let next = |(place, key): (usize, &u32)| {
+    fn leading_to(&self, targets: &KeySet) -> KeySet {
+        let next = |(place, key): (usize, &FileKey)| {
             let file = FileId::at(place);
             let package = self.modules.package_of(file).filter(|_| self.shares[place]);
             let siblings = package
@@ -388,24 +388,24 @@ impl PreviousImports {
 }
 
 /// Returns the files from which some of `targets` are reachable; `steps` has the direct neighbours
-/// of each file. All by keys.
-fn closure<I: Iterator<Item = u32>>(
-    steps: impl Iterator<Item = (u32, I)>,
-    targets: &FileSet,
-) -> FileSet {
+/// of each file.
+fn closure<I: Iterator<Item = FileKey>>(
+    steps: impl Iterator<Item = (FileKey, I)>,
+    targets: &KeySet,
+) -> KeySet {
     let mut found = targets.clone();
-    let mut waiting: Vec<u32> = targets.iter().map(|file| file.0).collect();
+    let mut waiting: Vec<FileKey> = targets.iter().collect();
     if waiting.is_empty() {
         return found;
     }
-    let mut from: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    let mut from: FxHashMap<FileKey, Vec<FileKey>> = FxHashMap::default();
     for (file, next) in steps {
         next.for_each(|next| from.entry(next).or_default().push(file));
     }
     while let Some(file) = waiting.pop() {
         for &before in from.get(&file).into_iter().flatten() {
-            if !found.contains(FileId(before)) {
-                found.insert(FileId(before));
+            if !found.contains(before) {
+                found.insert(before);
                 waiting.push(before);
             }
         }

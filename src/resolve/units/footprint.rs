@@ -6,9 +6,10 @@
 //! so that a footprint is valid in every process and after files are added or removed.
 
 use crate::units::space::Space;
-use cograph_model::graph::FileId;
+use cograph_model::graph::{FileId, FileKey};
 use cograph_model::packed;
 use rustc_hash::FxHashSet;
+use std::marker::PhantomData;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 /// Lookup in the whole program, as a hash that is the same in every process.
@@ -139,13 +140,13 @@ impl FootprintBuilder {
     }
 
     /// Converts to a footprint; `keys` has the key of each file.
-    pub(crate) fn build(self, keys: &[u32]) -> Asked {
+    pub(crate) fn build(self, keys: &[FileKey]) -> Asked {
         let (mut numbers, mut ends) = (Vec::new(), [0; 4]);
         for (files, end) in
             [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends)
         {
             let start = numbers.len();
-            numbers.extend(files.iter().map(|file| keys[file.0 as usize]));
+            numbers.extend(files.iter().map(|file| keys[file.0 as usize].0));
             numbers[start..].sort_unstable();
             *end = u32::try_from(numbers.len()).expect("a file looks at far fewer than 2^32 files");
         }
@@ -217,17 +218,17 @@ fn has_hash(hashes: &[u32], wanted: u32) -> bool {
     hashes.get(place) == Some(&wanted)
 }
 
-/// Answers that differ after a change. Files are identified by keys.
+/// Answers that differ after a change.
 #[derive(Default, Debug)]
 pub(crate) struct Altered {
-    pub(crate) facts: FileSet,
-    pub(crate) links: FileSet,
-    pub(crate) given: FileSet,
-    pub(crate) reach: FileSet,
+    pub(crate) facts: KeySet,
+    pub(crate) links: KeySet,
+    pub(crate) given: KeySet,
+    pub(crate) reach: KeySet,
     questions: FxHashSet<u32>,
     /// Files of which only some functions differ, with their names: invalidates footprints with
     /// both the file and a name.
-    functions: Vec<(u32, FxHashSet<u32>)>,
+    functions: Vec<(FileKey, FxHashSet<u32>)>,
 }
 
 impl Altered {
@@ -238,7 +239,7 @@ impl Altered {
     /// Adds the functions of a file that differ, by name and by the posting lists that they are in.
     pub(crate) fn functions<'n>(
         &mut self,
-        key: u32,
+        key: FileKey,
         names: impl Iterator<Item = &'n str>,
         lists: impl Iterator<Item = Question>,
     ) {
@@ -261,14 +262,13 @@ impl Altered {
             return true;
         }
         let [facts, links, given, reach, questions] = asked.lists();
-        let meets = |list: &[u32], files: &FileSet| {
-            !files.is_empty() && list.iter().any(|key| files.contains(FileId(*key)))
+        let meets = |list: &[u32], files: &KeySet| {
+            !files.is_empty() && list.iter().any(|key| files.contains(FileKey(*key)))
         };
         has_any(questions, &self.questions)
-            || self
-                .functions
-                .iter()
-                .any(|(key, names)| has_any(questions, names) && facts.binary_search(key).is_ok())
+            || self.functions.iter().any(|(key, names)| {
+                has_any(questions, names) && facts.binary_search(&key.0).is_ok()
+            })
             || meets(links, &self.links)
             || meets(given, &self.given)
             || meets(reach, &self.reach)
@@ -285,21 +285,60 @@ fn has_any(hashes: &[u32], some: &FxHashSet<u32>) -> bool {
     }
 }
 
-/// Set of files: bitset.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct FileSet(Vec<u64>);
+/// Position or key of a file, as a number in a bitset.
+pub(crate) trait Numbered {
+    fn number(self) -> u32;
+    fn of(number: u32) -> Self;
+}
 
-impl FileSet {
-    pub(crate) fn insert(&mut self, file: FileId) {
-        let (word, bit) = (file.0 as usize / 64, file.0 % 64);
+impl Numbered for FileId {
+    fn number(self) -> u32 {
+        self.0
+    }
+
+    fn of(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+impl Numbered for FileKey {
+    fn number(self) -> u32 {
+        self.0
+    }
+
+    fn of(number: u32) -> Self {
+        Self(number)
+    }
+}
+
+/// Files of the repository.
+pub(crate) type FileSet = NumberSet<FileId>;
+/// Files of the store, present or not.
+pub(crate) type KeySet = NumberSet<FileKey>;
+
+/// Set of positions, or of keys: bitset.
+#[derive(Clone, Debug)]
+pub(crate) struct NumberSet<T>(Vec<u64>, PhantomData<T>);
+
+impl<T> Default for NumberSet<T> {
+    fn default() -> Self {
+        Self(Vec::new(), PhantomData)
+    }
+}
+
+impl<T: Numbered> NumberSet<T> {
+    pub(crate) fn insert(&mut self, file: T) {
+        let number = file.number();
+        let (word, bit) = (number as usize / 64, number % 64);
         if word >= self.0.len() {
             self.0.resize(word + 1, 0);
         }
         self.0[word] |= 1 << bit;
     }
 
-    pub(crate) fn contains(&self, file: FileId) -> bool {
-        self.0.get(file.0 as usize / 64).is_some_and(|word| word & (1 << (file.0 % 64)) != 0)
+    pub(crate) fn contains(&self, file: T) -> bool {
+        let number = file.number();
+        self.0.get(number as usize / 64).is_some_and(|word| word & (1 << (number % 64)) != 0)
     }
 
     /// True if the set is empty.
@@ -318,7 +357,7 @@ impl FileSet {
         }
     }
 
-    pub(crate) fn iter(&self) -> impl Iterator<Item = FileId> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = T> + '_ {
         // Sparse sets: words without a bit are skipped, and only set bits are visited.
         let words = (0_u32..).zip(&self.0).filter(|(_, bits)| **bits != 0);
         words.flat_map(|(word, &bits)| {
@@ -326,7 +365,7 @@ impl FileSet {
             std::iter::from_fn(move || {
                 let bit = (left != 0).then(|| left.trailing_zeros())?;
                 left &= left - 1;
-                Some(FileId(word * 64 + bit))
+                Some(T::of(word * 64 + bit))
             })
         })
     }
@@ -352,7 +391,7 @@ mod tests {
         reach.iter().for_each(|file| asking.reach.insert(FileId(*file)));
         questions.iter().for_each(|question| asking.ask(*question));
         // Keys differ from file ids, and have another order.
-        let keys: Vec<u32> = (0..100).map(|file| 1000 - file).collect();
+        let keys: Vec<FileKey> = (0..100).map(|file| FileKey(1000 - file)).collect();
         let asked = asking.build(&keys);
         let bytes = asked.bytes();
         assert_eq!(Asked::from_bytes(&bytes).as_ref(), Some(&asked));
@@ -377,19 +416,19 @@ mod tests {
         };
         assert!(!with(&|_| ()));
         assert!(
-            with(&|altered| altered.facts.insert(FileId(930)))
-                && !with(&|altered| altered.facts.insert(FileId(70)))
+            with(&|altered| altered.facts.insert(FileKey(930)))
+                && !with(&|altered| altered.facts.insert(FileKey(70)))
         );
         assert!(
-            with(&|altered| altered.reach.insert(FileId(991)))
-                && !with(&|altered| altered.given.insert(FileId(991)))
+            with(&|altered| altered.reach.insert(FileKey(991)))
+                && !with(&|altered| altered.given.insert(FileKey(991)))
         );
         assert!(with(&|altered| altered.question(Question::members("a"))));
         assert!(!with(&|altered| altered.question(Question::macros("a"))));
         assert!(with(&|altered| altered.question(Question::SPACES)));
         let functions = |key, names: &[&str], lists: &[Question]| {
             with(&|altered| {
-                altered.functions(key, names.iter().copied(), lists.iter().copied());
+                altered.functions(FileKey(key), names.iter().copied(), lists.iter().copied());
             })
         };
         assert!(functions(997, &["g", "f"], &[]), "it looked at the file and asked for one");

@@ -6,6 +6,7 @@ mod own;
 
 use crate::units::contexts::Context;
 use crate::units::scope_bindings::ByScope;
+use cograph_model::children::Children;
 use cograph_model::facts::{
     Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, GIVEN, NameId, Run, ScopeId,
     ScopeKind, Symbol,
@@ -249,39 +250,18 @@ impl<'f> Reach<'f> {
 
     fn expr(&mut self, position: usize) {
         self.places.push(self.facts.positions[position]);
-        match self.facts.exprs[position] {
+        let mut expr = self.facts.exprs[position];
+        match expr {
             Expr::Name(name, scope) => self.want_name(name, scope),
-            Expr::Call(of, run) | Expr::Construct(of, run) | Expr::Apply(of, run) => {
-                self.want(of);
-                self.want_all(run);
-            }
-            Expr::Index(a, b) | Expr::Mapping(a, b) => {
-                self.want(a);
-                self.want(b);
-            }
-            Expr::Member(of, _)
-            | Expr::Element(of)
-            | Expr::Await(of)
-            | Expr::Item(of, _)
-            | Expr::Parameter(of, _)
-            | Expr::OfType(of)
-            | Expr::Wrap(of, _)
-            | Expr::Argument(of, _)
-            | Expr::Array(of)
-            | Expr::Base(of, _)
-            | Expr::Key(of)
-            | Expr::Unwrapped(of)
-            | Expr::Uncalled(of)
-            | Expr::Enter(of)
-            | Expr::TypeOf(of) => self.want(of),
-            Expr::SelfValue(scope) | Expr::SuperValue(scope) | Expr::SelfType(scope) => {
-                self.want_scope(scope)
-            }
-            Expr::Union(run) | Expr::Tuple(run) | Expr::Function(run) => self.want_all(run),
             Expr::Lambda(scope) | Expr::Given(scope, _) | Expr::Members(scope) => {
                 self.want_closure(scope)
             }
-            Expr::Literal(_) | Expr::Unknown => {}
+            _ => {
+                let Children { exprs, list, scope } = expr.children();
+                exprs.into_iter().flatten().for_each(|of| self.want(*of));
+                list.into_iter().for_each(|run| self.want_all(*run));
+                scope.into_iter().for_each(|scope| self.want_scope(*scope));
+            }
         }
     }
 

@@ -10,6 +10,7 @@ use crate::units::{
     unit::{First, UnitTable},
 };
 use cograph_model::LanguageId;
+use cograph_model::children::Children;
 use cograph_model::facts::{DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
 
 /// Extent of the exported part: number of facts of each table, from the first.
@@ -155,15 +156,7 @@ fn places(wanted: &[bool]) -> Vec<u32> {
 
 /// Returns every run of the facts.
 fn runs(facts: &FileFacts) -> impl Iterator<Item = Run> + '_ {
-    let of_exprs = facts.exprs.iter().filter_map(|expr| match *expr {
-        Expr::Call(_, run)
-        | Expr::Construct(_, run)
-        | Expr::Apply(_, run)
-        | Expr::Union(run)
-        | Expr::Tuple(run)
-        | Expr::Function(run) => Some(run),
-        _ => None,
-    });
+    let of_exprs = facts.exprs.iter().filter_map(|expr| { *expr }.children().list.copied());
     let of_symbols =
         facts.symbols.iter().flat_map(|symbol| [symbol.values, symbol.decorators, symbol.bases]);
     let of_sites: Vec<Run> = facts.sites.list().iter().map(|site| site.args).collect();
@@ -217,39 +210,13 @@ impl Places {
     }
 
     fn parts(&self, expr: &mut Expr) {
-        match expr {
-            Expr::Name(_, scope)
-            | Expr::SelfValue(scope)
-            | Expr::SuperValue(scope)
-            | Expr::SelfType(scope)
-            | Expr::Lambda(scope)
-            | Expr::Given(scope, _)
-            | Expr::Members(scope) => self.scope(scope),
-            Expr::Call(of, list) | Expr::Construct(of, list) | Expr::Apply(of, list) => {
-                self.expr(of);
-                run(list, &self.lists);
-            }
-            Expr::Index(of, with) | Expr::Mapping(of, with) => {
-                self.expr(of);
-                self.expr(with);
-            }
-            Expr::Member(of, _)
-            | Expr::Element(of)
-            | Expr::Await(of)
-            | Expr::Item(of, _)
-            | Expr::Parameter(of, _)
-            | Expr::OfType(of)
-            | Expr::Wrap(of, _)
-            | Expr::Argument(of, _)
-            | Expr::Array(of)
-            | Expr::Base(of, _)
-            | Expr::Key(of)
-            | Expr::Unwrapped(of)
-            | Expr::Uncalled(of)
-            | Expr::Enter(of)
-            | Expr::TypeOf(of) => self.expr(of),
-            Expr::Union(list) | Expr::Tuple(list) | Expr::Function(list) => run(list, &self.lists),
-            Expr::Literal(_) | Expr::Unknown => {}
+        let Children { exprs, list, scope } = expr.children();
+        exprs.into_iter().flatten().for_each(|of| self.expr(of));
+        if let Some(list) = list {
+            run(list, &self.lists);
+        }
+        if let Some(scope) = scope {
+            self.scope(scope);
         }
     }
 

@@ -8,7 +8,7 @@ use cograph_model::facts::{
     BindingKind, Expr, ExprId, FileFacts, ImportId, ImportKind, LocalSymbol, NameId, ScopeId,
     ScopeKind, flags,
 };
-use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::graph::{FileId, FileKey, SymbolRef};
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::hash::BuildHasher;
 
@@ -211,7 +211,7 @@ impl Linkage {
 
     /// Fingerprint of the nesting of namespaces and of imports between them. `key` returns the key
     /// of a file.
-    pub(crate) fn nesting(&self, key: &impl Fn(FileId) -> u32) -> u64 {
+    pub(crate) fn nesting(&self, key: &impl Fn(FileId) -> FileKey) -> u64 {
         let mut number = 0_u64;
         let mut add = |part: u64| number = number.wrapping_add(part);
         let keyed = |imports: &[(FileId, ImportId)]| {

@@ -8,6 +8,7 @@ use crate::units::{space::Space, spaces::Nesting};
 use cograph_grammar as grammar;
 use cograph_model::LanguageId;
 use cograph_model::facts::{ImportId, LocalSymbol, ScopeId};
+use cograph_model::graph::FileKey;
 use cograph_model::packed::{Pass, Reader, Writer};
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ pub struct PackedEntry {
     /// Head.
     pub head: Head,
     /// Files that its imports lead to or through.
-    pub imported: Vec<u32>,
+    pub imported: Vec<FileKey>,
     /// Footprint of its resolution.
     pub asked: Asked,
 }
@@ -82,11 +83,11 @@ fn shared_imports<P: Pass>(pass: &mut P, all: &[SharedImport]) -> Option<Vec<Sha
     })
 }
 
-fn keys<P: Pass>(pass: &mut P, keys: &[u32]) -> Option<Vec<u32>> {
+fn keys<P: Pass>(pass: &mut P, keys: &[FileKey]) -> Option<Vec<FileKey>> {
     let mut before = 0;
-    pass.list(keys, &0, |pass, key| {
-        before = pass.near(*key, before)?;
-        Some(before)
+    pass.list(keys, &FileKey(0), |pass, key| {
+        before = pass.near(key.0, before)?;
+        Some(FileKey(before))
     })
 }
 

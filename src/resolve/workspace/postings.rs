@@ -10,7 +10,7 @@ use crate::units::unit::Unit;
 use cograph_grammar::Tier;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, Expr, LocalSymbol, ScopeId, flags};
-use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::graph::{FileId, FileKey, SymbolRef};
 use parking_lot::Mutex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
@@ -89,7 +89,7 @@ pub(crate) struct Postings {
 struct Written {
     archive: Arc<dyn Archive>,
     /// Keys of changed files, whose stored entries are ignored.
-    hidden: FxHashSet<u32>,
+    hidden: FxHashSet<FileKey>,
     /// Current entries of changed files.
     since: FxHashMap<Question, Vec<Posting>>,
     /// Memo of lists that were read.
@@ -133,7 +133,7 @@ impl Postings {
     }
 
     /// Replaces the entries of a file that has changed since the lists were stored.
-    pub(crate) fn replace(&mut self, key: u32, before: &[Own], now: &[Own]) {
+    pub(crate) fn replace(&mut self, key: FileKey, before: &[Own], now: &[Own]) {
         let written = self.written.as_mut().expect("files change in tables that are read by need");
         if !written.hidden.insert(key) {
             for (list, ..) in before {
@@ -163,7 +163,7 @@ impl Postings {
     pub(crate) fn get(
         &self,
         list: Question,
-        position: &impl Fn(u32) -> Option<FileId>,
+        position: &impl Fn(FileKey) -> Option<FileId>,
     ) -> Option<&Symbols> {
         if let Some(joined) = self.joined.get(&list) {
             return Some(joined);
@@ -175,7 +175,7 @@ impl Postings {
     pub(crate) fn with_declarations(
         &self,
         list: Question,
-        position: &impl Fn(u32) -> Option<FileId>,
+        position: &impl Fn(FileKey) -> Option<FileId>,
     ) -> Option<&Symbols> {
         self.plain(list, position).filter(|listed| listed.has_declarations)?;
         self.get(list, position)
@@ -186,7 +186,7 @@ impl Postings {
     pub(crate) fn definitions(
         &self,
         list: Question,
-        position: &impl Fn(u32) -> Option<FileId>,
+        position: &impl Fn(FileKey) -> Option<FileId>,
         flags: impl Fn(SymbolRef) -> PostingFlags,
     ) -> Definitions {
         let Some(Listed { symbols, all_flags, .. }) = self.plain(list, position) else {
@@ -205,7 +205,7 @@ impl Postings {
     fn plain(
         &self,
         list: Question,
-        position: &impl Fn(u32) -> Option<FileId>,
+        position: &impl Fn(FileKey) -> Option<FileId>,
     ) -> Option<Listed<'_>> {
         let Some(written) = &self.written else {
             let listed = |symbols| Listed {
@@ -255,7 +255,7 @@ impl Postings {
     pub(crate) fn join(
         &mut self,
         members: &[(Question, SymbolRef)],
-        position: &impl Fn(u32) -> Option<FileId>,
+        position: &impl Fn(FileKey) -> Option<FileId>,
     ) {
         let mut joined: FxHashMap<Question, Symbols> = FxHashMap::default();
         for (list, member) in members {

@@ -14,7 +14,7 @@ use crate::units::symbols::Symbols;
 use crate::workspace::extensions::Derived;
 use crate::workspace::import_closure::Reach;
 use cograph_model::RepoPath;
-use cograph_model::graph::{FileId, SymbolRef};
+use cograph_model::graph::{FileId, FileKey, SymbolRef};
 use std::sync::Arc;
 
 /// Symbol table, shared by all threads.
@@ -59,22 +59,22 @@ impl Tables {
     }
 
     /// Returns all files with their keys, in order.
-    pub fn listing(&self) -> impl Iterator<Item = (RepoPath, u32)> + '_ {
+    pub fn listing(&self) -> impl Iterator<Item = (RepoPath, FileKey)> + '_ {
         self.files.each().map(|(id, file)| (file.path.clone(), self.files.key(id)))
     }
 
     /// Returns the key of a file in the store.
-    pub fn key(&self, file: FileId) -> u32 {
+    pub fn key(&self, file: FileId) -> FileKey {
         self.files.key(file)
     }
 
     /// Returns the file with a key.
-    pub fn position(&self, key: u32) -> Option<FileId> {
+    pub fn position(&self, key: FileKey) -> Option<FileId> {
         self.files.position(key)
     }
 
     /// Returns the keys of the files that the imports of a file lead to or through.
-    pub fn imported_keys(&self, file: FileId) -> Vec<u32> {
+    pub fn imported_keys(&self, file: FileId) -> Vec<FileKey> {
         self.modules.imported(file).map(|file| self.files.key(file)).collect()
     }
 

@@ -299,11 +299,6 @@ impl Place {
 }
 
 impl<'g> FileSites<'g> {
-    /// Sites of the file at a position of the graph; none if it was skipped.
-    pub(crate) fn new(graph: &'g Graph, place: usize) -> Self {
-        Self::of(&graph.files[place], &graph.resolutions[place])
-    }
-
     /// Sites of a file; none if it was skipped.
     pub(crate) fn of(record: &FileRecord, found: &'g FileResolution) -> Self {
         let all = record.content.as_ref().map(|facts| facts.sites.list()).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use crate::build::key_assignment::key;
 use crate::format::rows::FileRow;
-use cograph_model::graph::FileId;
+use cograph_model::graph::{FileId, FileKey};
 
 /// Keys of a graph's files in a store.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,8 +44,8 @@ impl Places {
     }
 
     /// Key of the file at a position; none for positions beyond the graph.
-    pub fn file(&self, place: FileId) -> Option<u32> {
-        self.0.get(place.0 as usize).map(|keys| keys.file)
+    pub fn file(&self, place: FileId) -> Option<FileKey> {
+        self.0.get(place.0 as usize).map(|keys| FileKey(keys.file))
     }
 }
 

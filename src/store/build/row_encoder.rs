@@ -8,7 +8,7 @@ use crate::format::schema::file_flags;
 use crate::format::term_index::TermIndexBuilder;
 use cograph_model::Verdict;
 use cograph_model::facts::{FileFacts, LocalSymbol};
-use cograph_model::graph::{FileRecord, FileResolution, Resolution, SymbolRef, Target};
+use cograph_model::graph::{FileRecord, FileResolution, Relation, Resolution, SymbolRef, Target};
 
 /// Encodes the rows of a graph.
 pub(crate) struct RowWriter<R> {
@@ -129,7 +129,7 @@ impl<R: RowSink> RowWriter<R> {
         self.symbols(numbering, place, facts, &found.containers, sites, &mut names)?;
         self.sites(numbering, place, sites, &mut names)?;
         self.imports_and_problems(found, numbering, place, facts, &mut names)?;
-        self.relations(found, numbering)?;
+        self.relations(&found.relations, numbering)?;
         self.file_edges(found, numbering, place, sites)?;
         Ok(sites.len())
     }
@@ -265,10 +265,10 @@ impl<R: RowSink> RowWriter<R> {
     /// Writes the relations that start in a file.
     pub(crate) fn relations(
         &mut self,
-        found: &FileResolution,
+        relations: &[Relation],
         numbering: &Numbering<'_>,
     ) -> Result<(), R::Error> {
-        let keys = found.relations.iter().map(|relation| {
+        let keys = relations.iter().map(|relation| {
             let ends = (numbering.symbol(relation.from), numbering.symbol(relation.to));
             (ends.0, relation.kind as u8, ends.1)
         });

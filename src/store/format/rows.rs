@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+pub use cograph_model::graph::FileKey;
 use cograph_model::graph::FileStamp;
 use cograph_model::{
     Position, Problem, RelationKind, RepoPath, SiteKind, SkipReason, Span, Step, SymbolKind,
@@ -22,8 +23,6 @@ macro_rules! keys {
 keys! {
     /// Interned name.
     NameKey,
-    /// File.
-    FileKey,
     /// Symbol.
     SymbolKey,
     /// Site.

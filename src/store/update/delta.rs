@@ -21,7 +21,7 @@ use crate::format::location::{Location, WriterLock};
 use crate::format::rows::Identity;
 use crate::format::statements;
 use crate::read::connection::wal_path;
-use crate::update::amendment::{Amendment, KnownRows};
+use crate::update::amendment::{Amendment, KnownRows, WrittenFile};
 use crate::update::existing_keys::{RemovedNames, Sets};
 use crate::update::ref_counts::UpdatedCounts;
 use cograph_faults::{Fault, planted};
@@ -92,7 +92,7 @@ impl Amendment<'_> {
             (end(|keys| keys.symbols, last.symbol), end(|keys| keys.sites, last.site));
         let mut next_file = last.file + 1;
         let rewritten: FxHashSet<FileId> = self.rewritten().collect();
-        let mut files = Vec::with_capacity(self.graph.files.len());
+        let mut files = Vec::with_capacity(self.origins.len());
         let mut moved = Vec::new();
         for (place, origin) in self.origins.iter().enumerate() {
             let id = FileId(key(place as u64, "files")?);
@@ -101,8 +101,9 @@ impl Amendment<'_> {
                 files.push(known);
                 continue;
             }
-            let symbols = symbols_in(&self.graph.files[place]);
-            let sites = FileSites::new(self.graph, place).len();
+            let WrittenFile { record, found } = self.file(id);
+            let symbols = symbols_in(record);
+            let sites = FileSites::of(record, found).len();
             let known = known.unwrap_or_else(|| {
                 next_file += 1;
                 FileKeys { file: next_file - 1, ..FileKeys::default() }
@@ -123,7 +124,7 @@ impl Amendment<'_> {
     /// Files whose rows are all rewritten: changed files, and files with other stored sites.
     fn rewritten(&self) -> impl Iterator<Item = FileId> + '_ {
         let others = self.resolved.iter().filter(|(file, before)| {
-            let after = &self.graph.resolutions[file.0 as usize];
+            let after = &self.file(*file).found;
             let is_stored = crate::build::key_assignment::is_stored;
             let sites = |found: &FileResolution| -> Vec<bool> {
                 found.sites.iter().map(is_stored).collect()
@@ -206,7 +207,6 @@ impl Writer<'_> {
     }
 
     fn write(&self, after: Identity, moved: &[(Range, u32)]) -> rusqlite::Result<()> {
-        let graph = self.amendment.graph;
         let rewritten: FxHashSet<FileId> = self.amendment.rewritten().collect();
         let mut places: Vec<usize> = rewritten.iter().map(|file| file.0 as usize).collect();
         places.sort_unstable();
@@ -235,24 +235,19 @@ impl Writer<'_> {
         rows.names(&numbering.names).and_then(|()| rows.other_names(&numbering))?;
         rows.candidates(&numbering)?;
         for &place in &places {
-            rows.file(
-                &numbering,
-                place,
-                &graph.files[place],
-                &graph.resolutions[place],
-                &FileSites::new(graph, place),
-            )?;
+            let WrittenFile { record, found } = self.amendment.file(FileId::at(place));
+            rows.file(&numbering, place, record, found, &FileSites::of(record, found))?;
             let symbols = self.new.0[place].symbols;
             self.run(statements::MARK_NAMES, params![symbols.first, symbols.end()])?;
         }
         for (file, before) in &updated {
             self.update(&mut rows, &numbering, file.0 as usize, before)?;
         }
-        for file in self.amendment.related.iter().filter(|file| !rewritten.contains(file)) {
-            let place = file.0 as usize;
-            let symbols = self.new.0[place].symbols;
+        let related = self.amendment.related.iter();
+        for (file, relations) in related.filter(|(file, _)| !rewritten.contains(file)) {
+            let symbols = self.new.0[file.0 as usize].symbols;
             self.run(statements::REMOVE_RELATIONS, params![symbols.first, symbols.end()])?;
-            rows.relations(&graph.resolutions[place], &numbering)?;
+            rows.relations(relations, &numbering)?;
         }
         self.references(&rewritten)?;
         self.remove_unused(lists)?;
@@ -265,7 +260,7 @@ impl Writer<'_> {
             params![
                 after.generation,
                 i64::try_from(now.as_nanos()).unwrap_or(i64::MAX),
-                graph.files.len(),
+                self.new.0.len(),
                 total(|keys| keys.symbols.len),
                 total(|keys| keys.sites.len),
             ],
@@ -323,7 +318,6 @@ impl Writer<'_> {
         places: &[usize],
         updated: &[&'g (FileId, FileResolution)],
     ) -> rusqlite::Result<Numbering<'g>> {
-        let graph = self.amendment.graph;
         let of = |part: fn(&FileKeys) -> u32| self.new.0.iter().map(part).collect();
         let mut numbering = Numbering {
             names: Vec::new(),
@@ -340,11 +334,12 @@ impl Writer<'_> {
         let mut sets = Sets::default();
         for &place in places {
             numbering.references[place] = self.counts.get(place).to_vec();
-            let Ok(facts) = &graph.files[place].content else { continue };
+            let WrittenFile { record, found } = self.amendment.file(FileId::at(place));
+            let Ok(facts) = &record.content else { continue };
             for symbol in &facts.symbols {
                 self.name(&mut numbering, name_of(facts, symbol.name))?;
             }
-            for site in FileSites::new(graph, place).in_order() {
+            for site in FileSites::of(record, found).in_order() {
                 self.name(&mut numbering, name_of(facts, site.facts.name))?;
                 self.target(&mut numbering, &mut sets, &site.resolution.target)?;
             }
@@ -354,7 +349,7 @@ impl Writer<'_> {
             }
         }
         for (file, before) in updated {
-            let after = &graph.resolutions[file.0 as usize];
+            let after = &self.amendment.file(*file).found;
             for (_, site) in
                 before.sites.iter().zip(&after.sites).filter(|(before, after)| before != after)
             {
@@ -418,14 +413,13 @@ impl Writer<'_> {
         place: usize,
         before: &FileResolution,
     ) -> rusqlite::Result<()> {
-        let graph = self.amendment.graph;
-        let after = &graph.resolutions[place];
+        let WrittenFile { record, found: after } = self.amendment.file(FileId::at(place));
         if before == after {
             return Ok(());
         }
         let file = numbering.file(place);
         let mut counts = [0_u32; Verdict::ALL.len()];
-        let stored = FileSites::new(graph, place);
+        let stored = FileSites::of(record, after);
         for ((site, key), before) in
             stored.in_order().zip(numbering.first_sites[place]..).zip(stored.like(before))
         {

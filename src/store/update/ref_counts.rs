@@ -39,14 +39,14 @@ impl UpdatedCounts {
                 *count -= 1;
             }
         }
-        let graph = amendment.graph;
-        for place in amendment.changed.iter().map(|file| file.0 as usize) {
-            recounted.of_file(&counts, place)?.resize(symbols_in(&graph.files[place]), 0);
+        for file in amendment.changed {
+            let symbols = symbols_in(&amendment.file(*file).record);
+            recounted.of_file(&counts, file.0 as usize)?.resize(symbols, 0);
         }
         let again = amendment.changed.iter().chain(amendment.resolved.iter().map(|(file, _)| file));
         for file in again {
             recounted.of_file(&counts, file.0 as usize)?;
-            for symbol in graph.resolutions[file.0 as usize].targets() {
+            for symbol in amendment.file(*file).found.targets() {
                 *recounted.count(&counts, symbol)?.expect("sites lead to files that are there") +=
                     1;
             }

@@ -1,6 +1,6 @@
 //! Facts of unchanged files: from memory, from the archive, or extracted again.
 
-use super::{Resident, ids};
+use super::{KeptFile, Loaded, Resident, ids};
 use crate::build::context::RunContext;
 use crate::build::workers::Workers;
 use crate::build::{ingest, plan};
@@ -10,39 +10,31 @@ use cograph_model::graph::{FileId, FileRecord};
 use cograph_model::{RepoPath, SkipReason};
 use cograph_resolve::{Archive as _, Shared};
 use cograph_source::WalkedFile;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 use std::path::Path;
 use std::sync::Arc;
 
 impl Resident {
     /// Complete facts of some files, with their exported parts.
     pub(super) fn facts(
-        &mut self,
+        &self,
         files: &[FileId],
-        shared: &FxHashMap<RepoPath, Shared>,
+        loaded: &Loaded,
         run: &RunContext,
         workers: &Workers,
     ) -> Vec<(usize, Arc<FileFacts>, Shared)> {
         let places: Vec<usize> = files.iter().map(|file| file.0 as usize).collect();
-        let read = |place: usize| {
-            let record = &self.graph.files[place];
-            match (shared.get(&record.path), &record.content) {
-                (Some(shared), Ok(facts)) => Some((Arc::clone(facts), *shared)),
-                _ => self
-                    .archive
-                    .facts(self.tables.key(FileId::at(place)))
-                    .map(|(facts, shared)| (Arc::new(facts), shared)),
+        let read = |place: usize| match loaded.get(&self.files[place].path) {
+            Some((facts, shared)) => Some((Arc::clone(facts), *shared)),
+            None => {
+                let read = self.archive.facts(self.tables.key(FileId::at(place)));
+                read.map(|(facts, shared)| (Arc::new(facts), shared))
             }
         };
         let read = workers.map(&places, run, read);
-        let all: Vec<_> = read
-            .into_iter()
+        read.into_iter()
             .filter_map(|(place, read)| read.map(|(facts, shared)| (place, facts, shared)))
-            .collect();
-        for (place, facts, _) in &all {
-            self.graph.files[*place].content = Ok(Arc::clone(facts));
-        }
-        all
+            .collect()
     }
 
     /// Ingests the changed files and those whose language changes with their neighbours.
@@ -86,28 +78,30 @@ impl Resident {
             self.project_files.extend(taken.project_files);
         }
         self.project_files.sort_by(|a, b| a.path.cmp(&b.path));
-        let shared = |(record, shared): &(FileRecord, Option<Shared>)| {
-            Some((record.path.clone(), (*shared)?))
-        };
-        let shared = taken.files.iter().filter_map(shared).collect();
-        let files = taken.files.into_iter().map(|(record, _)| record);
+        let mut loaded = Loaded::default();
+        let mut kept = Vec::with_capacity(taken.files.len());
+        for (FileRecord { path, stamp, language, content }, shared) in taken.files {
+            let skipped = content.as_ref().err().copied();
+            loaded.extend(content.ok().zip(shared).map(|known| (path.clone(), known)));
+            kept.push(KeptFile { path, stamp, language, skipped });
+        }
         let mut changed: Vec<FileId> = if same_paths {
-            let put = |record: FileRecord| {
-                let place = self.position(&record.path)?;
-                self.graph.files[place.0 as usize] = record;
+            let put = |file: KeptFile| {
+                let place = self.position(&file.path)?;
+                self.files[place.0 as usize] = file;
                 Some(place)
             };
-            files.filter_map(put).collect()
+            kept.into_iter().filter_map(put).collect()
         } else {
-            self.graph.files.extend(files);
+            self.files.extend(kept);
             if !planted(Fault::UnsortedFiles) {
-                self.graph.files.sort_by(|a, b| a.path.cmp(&b.path));
+                self.files.sort_by(|a, b| a.path.cmp(&b.path));
             }
-            let files = &self.graph.files;
+            let files = &self.files;
             ids(files.len()).filter(|id| again.contains(&files[id.0 as usize].path)).collect()
         };
         changed.sort_unstable();
-        Read { changed, same_paths, shared }
+        Read { changed, same_paths, loaded }
     }
 }
 
@@ -117,6 +111,6 @@ pub(super) struct Read {
     pub(super) changed: Vec<FileId>,
     /// True if the set of paths is unchanged.
     pub(super) same_paths: bool,
-    /// Exported facts of the files that have any.
-    pub(super) shared: FxHashMap<RepoPath, Shared>,
+    /// Facts of the changed files that have any.
+    pub(super) loaded: Loaded,
 }

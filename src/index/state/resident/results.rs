@@ -6,26 +6,29 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::Resident;
+use super::{KeptFile, Resident};
 use crate::build::full_build::known_file;
 use crate::facts_cache::archive::{self, RowContent};
 use cograph_faults::{Fault, planted};
+use cograph_model::SkipReason;
 use cograph_model::facts::FileFacts;
-use cograph_model::graph::{FileId, FileResolution, Relation};
+use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, Relation};
 use cograph_resolve::{Asked, Resolved, Shared};
-use cograph_store::KnownRows;
+use cograph_store::{KnownRows, WrittenFile};
 
 /// Previous results in terms of current positions, and the new rows.
 #[derive(Default)]
 pub(super) struct TakenRows {
     /// Delta rows, by key.
     pub(super) rows: KnownRows,
+    /// Changed and resolved files.
+    pub(super) written: BTreeMap<FileId, WrittenFile>,
     /// Previous results of deleted and changed files.
     pub(super) replaced: Vec<FileResolution>,
     /// Previous results of other files that were resolved again.
     pub(super) resolved: Vec<(FileId, FileResolution)>,
-    /// Files whose outgoing relations have changed.
-    pub(super) related: Vec<FileId>,
+    /// Files whose outgoing relations have changed, with these relations.
+    pub(super) related: Vec<(FileId, Vec<Relation>)>,
 }
 
 /// Position of a deleted file: equal to no other.
@@ -37,12 +40,12 @@ impl Resident {
     pub(super) fn take_results(
         &mut self,
         changed: &[FileId],
-        had_facts: FxHashSet<u32>,
+        had_facts: FxHashSet<FileKey>,
         facts: Vec<(usize, Arc<FileFacts>, Shared)>,
         results: Vec<(usize, Resolved)>,
     ) -> TakenRows {
         let mut taken = TakenRows::default();
-        let (mut declared, mut start_files): (BTreeMap<u32, Vec<Relation>>, BTreeSet<u32>) =
+        let (mut declared, mut start_files): (BTreeMap<FileKey, Vec<Relation>>, BTreeSet<FileKey>) =
             Default::default();
         let is_changed =
             |place: usize| changed.binary_search_by_key(&place, |file| file.0 as usize).is_ok();
@@ -69,7 +72,7 @@ impl Resident {
                     let has_other_facts = is_changed(place) || self.archive.has_other_facts(key);
                     let facts = has_other_facts.then_some((&**of_file, shared));
                     let row = RowContent { key, known: &known, facts, found: &resolution };
-                    taken.rows.push((key, Some(row.bytes(&|file| self.tables.key(file)))));
+                    taken.rows.push((key.0, Some(row.bytes(&|file| self.tables.key(file)))));
                     self.record_declaring_file(key, known.foreign_relations);
                     if !planted(Fault::StaleFootprint) {
                         self.asked[place] = known.entry.asked;
@@ -77,16 +80,20 @@ impl Resident {
                     found = resolution;
                 }
                 _ => {
-                    taken.rows.push((key, Some(archive::row_without_facts())));
+                    taken.rows.push((key.0, Some(archive::row_without_facts())));
                     self.record_declaring_file(key, Vec::new());
                     self.asked[place] = Asked::default();
                 }
             }
             start_files.extend(self.start_files(&old.relations, &found.relations));
             declared.insert(key, std::mem::take(&mut found.relations));
-            now.push((place, old, found));
+            let content = match facts.get(&place) {
+                Some((facts, _)) => Ok(Arc::clone(facts)),
+                None => Err(self.files[place].skipped.expect("a file without facts is skipped")),
+            };
+            now.push((place, old, WrittenFile { record: self.record(place, content), found }));
         }
-        let gone: Vec<u32> =
+        let gone: Vec<FileKey> =
             had_facts.into_iter().filter(|key| self.tables.position(*key).is_none()).collect();
         for key in gone {
             let old = self.found(key);
@@ -94,13 +101,13 @@ impl Resident {
             self.record_declaring_file(key, Vec::new());
             taken.replaced.push(old);
         }
-        for (place, mut old, mut found) in now {
+        for (place, mut old, mut file) in now {
             let key = self.tables.key(FileId::at(place));
-            found.relations = self.with_foreign_relations(key, &declared);
-            self.graph.resolutions[place] = found;
+            file.found.relations = self.with_foreign_relations(key, &declared);
             if start_files.remove(&key) {
-                taken.related.push(FileId::at(place));
+                taken.related.push((FileId::at(place), file.found.relations.clone()));
             }
+            taken.written.insert(FileId::at(place), file);
             old.relations = Vec::new();
             match is_changed(place) {
                 true => taken.replaced.push(old),
@@ -110,24 +117,27 @@ impl Resident {
         for key in start_files {
             // A deleted file has no outgoing relations.
             if let Some(file) = self.tables.position(key) {
-                self.graph.resolutions[file.0 as usize].relations =
-                    self.with_foreign_relations(key, &declared);
-                taken.related.push(file);
+                taken.related.push((file, self.with_foreign_relations(key, &declared)));
             }
         }
-        taken.related.sort_unstable();
+        taken.related.sort_unstable_by_key(|(file, _)| *file);
         taken
     }
 
+    fn record(&self, place: usize, content: Result<Arc<FileFacts>, SkipReason>) -> FileRecord {
+        let KeptFile { path, stamp, language, .. } = &self.files[place];
+        FileRecord { path: path.clone(), stamp: *stamp, language: *language, content }
+    }
+
     /// Previous results of a file, in terms of current positions.
-    fn found(&self, key: u32) -> FileResolution {
-        let position = |key: u32| Some(self.tables.position(key).unwrap_or(DELETED));
+    fn found(&self, key: FileKey) -> FileResolution {
+        let position = |key: FileKey| Some(self.tables.position(key).unwrap_or(DELETED));
         // Read errors are checked before anything is written.
         self.archive.found(key, &position).unwrap_or_default()
     }
 
     /// Records the other files in which relations of this file start.
-    fn record_declaring_file(&mut self, key: u32, foreign_relations: Vec<u32>) {
+    fn record_declaring_file(&mut self, key: FileKey, foreign_relations: Vec<FileKey>) {
         for home in self.foreign_relations.remove(&key).into_iter().flatten() {
             if let Some(declaring_files) = self.declaring_files.get_mut(&home) {
                 declaring_files.remove(&key);
@@ -142,7 +152,7 @@ impl Resident {
     }
 
     /// Keys of the files whose relations from this file have changed.
-    fn start_files(&self, was: &[Relation], is: &[Relation]) -> Vec<u32> {
+    fn start_files(&self, was: &[Relation], is: &[Relation]) -> Vec<FileKey> {
         let by_home = |relations: &[Relation]| {
             let mut start_files: BTreeMap<FileId, BTreeSet<Relation>> = BTreeMap::new();
             for relation in relations {
@@ -168,8 +178,8 @@ impl Resident {
     /// `declared` has the current declarations.
     fn with_foreign_relations(
         &self,
-        home: u32,
-        declared: &BTreeMap<u32, Vec<Relation>>,
+        home: FileKey,
+        declared: &BTreeMap<FileKey, Vec<Relation>>,
     ) -> Vec<Relation> {
         let file = self.tables.position(home);
         let declaring_files = self.declaring_files.get(&home).into_iter().flatten().copied();

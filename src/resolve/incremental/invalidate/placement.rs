@@ -9,7 +9,7 @@ use crate::workspace::postings::Own;
 use crate::workspace::tables::Tables;
 use cograph_grammar::{self as grammar, Language};
 use cograph_model::RepoPath;
-use cograph_model::graph::FileId;
+use cograph_model::graph::{FileId, FileKey};
 use rustc_hash::FxHashSet;
 
 /// Effects of a change on import targets and on lookups of modules by name.
@@ -23,8 +23,8 @@ pub(super) struct Placement {
     has_other_crates: bool,
     /// True if a build may be about other files.
     has_other_builds: bool,
-    /// Keys of files with a visible change, and of those that include an added or removed name.
-    pub(super) files: FxHashSet<u32>,
+    /// Files with a visible change, and of those that include an added or removed name.
+    pub(super) files: FxHashSet<FileKey>,
     pub(super) questions: Vec<Question>,
 }
 

@@ -106,7 +106,7 @@ mod tests {
             .map(|number| RepoPath::new(&format!("sub/file_{number}.py")).expect("well formed"))
             .collect();
         let files = Files { root: cograph_source::Root::new(&root), limits: Limits::default() };
-        let all = ChangeSet::Some { touched: Vec::new(), gone };
+        let all = ChangeSet::Some { touched: Vec::new(), gone, compared: None };
         let first = |texts: &[&str]| -> Vec<String> {
             let split = QueryHints::texts(texts.iter().copied()).split(&all, &files);
             split.map_or(Vec::new(), |(first, rest)| {

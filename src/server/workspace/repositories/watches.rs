@@ -95,7 +95,7 @@ impl Watches {
         let looked = Instant::now();
         let (found, check, reported) = match self.known(location, store, limits, cancel) {
             Known::Unchanged(extent) => {
-                return Ok((ChangeSet::Some { touched: Vec::new(), gone: Vec::new() }, extent));
+                return Ok((ChangeSet::none(store), extent));
             }
             Known::Nothing(None) => {
                 let found = index::compare(snapshot, limits, verified, cancel)?;
