@@ -62,13 +62,9 @@ impl Answers {
 
     /// Records the answers that differ in `now`. Names are those of `tables`.
     pub(super) fn compare(&self, now: &Self, tables: &Tables, altered: &mut Altered) {
-<<<<<<< HEAD
         if !planted(Fault::StaleMembers) {
-            differ(&self.given, &now.given, |key| altered.given.insert(FileId(*key)));
+            differ(&self.given, &now.given, |key| altered.given.insert(*key));
         }
-=======
-        differ(&self.given, &now.given, |key| altered.given.insert(*key));
->>>>>>> change
         differ(&self.external_extensions, &now.external_extensions, |ty| {
             altered.question(Question::external_extensions(ty))
         });
