@@ -40,6 +40,25 @@ def digests(path):
     return found
 
 
+# What a user would see of a change of extraction or resolution, one line a row.
+EDGES = """SELECT r.path || ':' || r.line || ':' || r.col || ' ' || r.kind || ' ' || r.name || ' -> ' ||
+    coalesce(t.path || ':' || t.line || ' ' || t.name, r.external, '?') || ' (' || r.verdict || ')'
+    FROM refs r LEFT JOIN symbols t ON t.id = r.to_id"""
+
+
+def edges(path):
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    found = {edge for (edge,) in connection.execute(EDGES)}
+    connection.close()
+    return found
+
+
+def lost_and_gained(old, new):
+    """References with target and verdict that only one of two stores has, in order."""
+    before, after = edges(old), edges(new)
+    return sorted(before - after), sorted(after - before)
+
+
 def differences(old, new):
     """The views in which two stores differ, in words."""
     before, after = digests(old), digests(new)

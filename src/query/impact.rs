@@ -329,7 +329,8 @@ fn unknown(
     match params.together {
         Some(together) if !together.limit.is_empty() => {
             let commits = together.commits;
-            unknown.push(format!("history: {commits} commits read, {}", together.limit));
+            let noun = if commits == 1 { "commit" } else { "commits" };
+            unknown.push(format!("history: {commits} {noun} read, {}", together.limit));
         }
         Some(_) => {}
         None => unknown.push("history: none".to_owned()),

@@ -18,10 +18,10 @@ impl Answer for Overview {
             .map(|share| {
                 let name = SafeLine::new(&share.name, 40);
                 format!(
-                    "{name} ({}) {} files {} lines",
+                    "{name} ({}) {} {}",
                     share.tier.word(),
-                    share.files,
-                    share.lines
+                    plural(share.files, "file"),
+                    plural(share.lines, "line")
                 )
             })
             .collect();
@@ -41,9 +41,9 @@ impl Answer for Overview {
         let modules = result.modules.iter().map(|module| {
             let (files, lines) = (plural(module.files, "file"), plural(module.lines, "line"));
             format!(
-                "  {} {files}, {lines}, {} symbols; used {}, uses {}",
+                "  {} {files}, {lines}, {}; used {}, uses {}",
                 text_path(&module.path),
-                module.symbols,
+                plural(module.symbols, "symbol"),
                 module.used_by,
                 module.uses
             )
@@ -54,10 +54,10 @@ impl Answer for Overview {
 
         let spots = result.hot_spots.iter().map(|symbol| {
             format!(
-                "  {}:{} ({} refs)",
+                "  {}:{} ({})",
                 path(&symbol.path),
                 symbol_place(symbol),
-                symbol.references
+                plural(symbol.references.into(), "ref")
             )
         });
         page.section("most referenced symbols:", spots);
