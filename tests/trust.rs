@@ -169,7 +169,7 @@ fn a_call_leads_to_every_variant_of_its_target_and_counts_once() {
     let answer = repository.asked(&["sql", calls]);
     assert!(answer.contains("fast.c | resolved\nwork.h | resolved"), "{answer}");
     let exported = repository.asked(&["export", "calls"]);
-    let is_call = |line: &&str| line.contains("\"callee_name\": \"work\"");
+    let is_call = |line: &&str| line.contains("\"callee_name\":\"work\"");
     assert_eq!(exported.lines().filter(is_call).count(), 2, "{exported}");
 }
 
