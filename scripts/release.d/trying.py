@@ -183,7 +183,7 @@ def test(out: Path, roots: list[Path], kinds: list[str], project: Path | None) -
     if "RELEASE_MOUNTS" not in os.environ:
         # Mounts of the test are its own, and end with it.
         os.environ["RELEASE_MOUNTS"] = "own"
-        os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv])
+        os.execvp("unshare", ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.orig_argv[1:]])
     out, project = out.absolute(), (project or fetched()).resolve()
     failed = 0
     with serving(out / "npm") as address:

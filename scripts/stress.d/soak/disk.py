@@ -20,7 +20,7 @@ def enter_namespace() -> str | None:
     except OSError as error:
         return str(error)
     os.environ[MARK] = "1"
-    os.execvp(command[0], [*command, sys.executable, *sys.argv])
+    os.execvp(command[0], [*command, sys.executable, *sys.orig_argv[1:]])
 
 
 class Disk:
