@@ -11,6 +11,7 @@ use std::{env, fs};
 
 use cograph::server::TOOLS;
 use regex::Regex;
+use serde_json::Value;
 use tempfile::TempDir;
 
 fn folder() -> PathBuf {
@@ -123,4 +124,45 @@ fn every_tool_answers_as_its_transcript_says() {
     assert_eq!(seen, tools, "one transcript for each tool");
     assert!(changed.is_empty(), "now, and in the transcript:\n{}", changed.join("\n"));
     assert!(!is_written, "the transcripts were written: read the difference");
+}
+
+/// The edges of depth 1 that a direction of `trace` gives, as caller and callee.
+fn edges(session: &Session, symbols: &[String], direction: &str) -> BTreeSet<(String, String)> {
+    let mut edges = BTreeSet::new();
+    for symbol in symbols {
+        let answer = session
+            .run(&format!("cograph trace '{symbol}' --direction {direction} --depth 1 --json"));
+        let answer: Value = serde_json::from_str(&answer).expect("it is JSON");
+        for node in answer["tree"]["nodes"].as_array().expect("there is a tree") {
+            let Some(other) = node["end"]["symbol"].as_str() else { continue };
+            let edge = (symbol.clone(), other.to_owned());
+            edges.insert(if direction == "callees" { edge } else { (edge.1, edge.0) });
+        }
+    }
+    edges
+}
+
+#[test]
+fn callers_invert_callees() {
+    let session = Session::new();
+    let statement = "select path || '::' || coalesce(container || '.', '') || name as symbol \
+                     from symbols where kind in ('function', 'method', 'class')";
+    let rows = session.run(&format!("cograph sql --json \"{statement}\""));
+    let rows: Value = serde_json::from_str(&rows).expect("it is JSON");
+    let symbols: Vec<String> = rows["rows"]
+        .as_array()
+        .expect("there are rows")
+        .iter()
+        .filter_map(|row| row[0].as_str().map(str::to_owned))
+        .collect();
+    assert!(symbols.len() > 12, "{symbols:?}");
+    let (callers, callees) =
+        (edges(&session, &symbols, "callers"), edges(&session, &symbols, "callees"));
+    // Calls at the top level of a file have no symbol to ask from.
+    let of_symbols = |edges: BTreeSet<(String, String)>| -> BTreeSet<(String, String)> {
+        edges.into_iter().filter(|(from, _)| symbols.contains(from)).collect()
+    };
+    let callers = of_symbols(callers);
+    assert!(callers.len() > 9, "{callers:?}");
+    assert_eq!(callers, of_symbols(callees));
 }

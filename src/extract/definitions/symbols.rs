@@ -437,14 +437,15 @@ fn documentation<'t>(
     text::summary(&comment)
 }
 
-/// Returns the string that is the first statement of a definition's body.
+/// Returns the string that is the first statement of a definition's body, and all of that statement.
 fn first_string<'t>(input: &Input<'t>, node: Node<'t>, kind: &str) -> Option<Node<'t>> {
     let body = children::last_named_child(node)?;
-    let mut first = children::first_named_child(input, body)?;
-    if first.kind() != kind {
-        first = children::first_named_child(input, first)?;
-    }
-    (first.kind() == kind).then_some(first)
+    let statement = children::first_named_child(input, body)?;
+    let string = match statement.kind() == kind {
+        true => statement,
+        false => children::first_named_child(input, statement)?,
+    };
+    (string.kind() == kind && string.byte_range() == statement.byte_range()).then_some(string)
 }
 
 /// Visits decorators inside modifier nodes and adds them to the pending ones. Returns the ids
