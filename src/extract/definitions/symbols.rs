@@ -437,7 +437,7 @@ fn documentation<'t>(
     text::summary(&comment)
 }
 
-/// Returns the string that is the first statement of a definition's body, and all of that statement.
+/// Returns the string that is the first statement of a definition's body, and nothing else in it.
 fn first_string<'t>(input: &Input<'t>, node: Node<'t>, kind: &str) -> Option<Node<'t>> {
     let body = children::last_named_child(node)?;
     let statement = children::first_named_child(input, body)?;
