@@ -31,7 +31,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// The repository with one commit, and a cache beside it.
+/// The repository with one commit, and its cache.
 struct Session(TempDir);
 
 impl Session {

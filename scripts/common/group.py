@@ -1,5 +1,5 @@
 """A command with subcommands. Each is a module of `GROUP.d`, or a directory there with `__main__.py`, whose documentation has its usage;
-it imports what lies beside it, what its group has, and what all groups have in common."""
+it imports modules of its directory, of its group and of `common`."""
 import ast
 import importlib.util
 import re
