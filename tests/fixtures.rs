@@ -7,6 +7,8 @@
 //! `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge, and
 //! the run fails, since it has compared nothing.
 
+mod shared;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -89,54 +91,10 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
         .collect();
     assert_eq!(
         resolutions,
-        found_by_shared(&files, project_files),
+        shared::found_by_shared(&files, project_files),
         "of other files only what is shared may be looked at"
     );
     Built { files, resolutions }
-}
-
-/// What is found where the tables have of each file only what others may look at, as in a whole
-/// build.
-fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec<FileResolution> {
-    let (mut names, mut prepared, mut whole) = (Names::default(), Vec::new(), Vec::new());
-    let mut leave = |record: &FileRecord| {
-        let mut record = record.clone();
-        let mut known = None;
-        if let Ok(facts) = &mut record.content {
-            let facts = Arc::make_mut(facts);
-            let mut encoded = facts.clone();
-            encoded.shrink();
-            let shared = Shared::first(facts);
-            Shared::first(&mut encoded);
-            assert!(
-                encoded == *facts,
-                "{}: the order of facts does not depend on the form of the references",
-                record.path
-            );
-            let again = Shared::first(&mut facts.clone()).interface();
-            assert_eq!(
-                shared.interface(),
-                again,
-                "{}: the number is that of the order in which the facts are kept",
-                record.path
-            );
-            let arranged = facts.clone();
-            let own = facts.names.iter().map(|name| names.intern(name)).collect();
-            let language = record.language.expect("a file with facts has a language");
-            known = Some((arranged, shared.leave(facts, language, own)));
-        }
-        let (facts, table) = known.unzip();
-        whole.push(facts);
-        prepared.push(table);
-        record
-    };
-    let files: Vec<FileRecord> = files.iter().map(&mut leave).collect();
-    let tables = Tables::of(&files, prepared, names, project_files);
-    let found = |(file, facts): (u32, &Option<FileFacts>)| match facts {
-        Some(facts) => tables.resolve_shared(FileId(file), facts).resolution,
-        None => FileResolution::default(),
-    };
-    (0..).zip(&whole).map(found).collect()
 }
 
 impl Built {

@@ -19,6 +19,7 @@ use crate::output::streams::{note, to_stdout};
 use cograph_config::{Config, Repository, WorkerCommand, enclosing_root, running_program};
 use cograph_index::{
     self as index, ChangeSet, IndexError, Outcome, Report, Residents, Run, Timing, WorkerPool,
+    profile,
 };
 use cograph_model::Verdict;
 use cograph_model::cancel::CancelToken;
@@ -41,9 +42,6 @@ pub(super) struct IndexArguments {
     /// Print the statistics as one JSON object
     #[arg(long)]
     json: bool,
-    /// Show the wall-clock and CPU time of each phase
-    #[arg(long)]
-    timings: bool,
     /// Build the index even if nothing has changed
     #[arg(long)]
     force: bool,
@@ -64,7 +62,11 @@ pub(super) fn worker_command(level: &str) -> Option<WorkerCommand> {
     let program = running_program().ok()?;
     Some(WorkerCommand {
         program,
-        arguments: ["index", "--worker", "--log-level", level].map(OsString::from).to_vec(),
+        arguments: ["index", "--worker", "--log-level", level]
+            .into_iter()
+            .chain(profile::is_on().then_some("--profile"))
+            .map(OsString::from)
+            .collect(),
     })
 }
 
@@ -125,9 +127,11 @@ pub(super) fn run(config: &Config, arguments: &IndexArguments) -> Result<(), Sto
         }
     }
     let summary = Summary::of(outcome?, &location, &cancel, started)?;
-    let text =
-        if arguments.json { json(&summary) + "\n" } else { table(&summary, arguments.timings) };
+    let text = if arguments.json { json(&summary) + "\n" } else { table(&summary) };
     to_stdout(|out| out.write_all(text.as_bytes()))?;
+    if profile::is_on() {
+        note(&timings_line(&summary.timings));
+    }
     if arguments.watch { watch_changes(&location, config, &cancel) } else { Ok(()) }
 }
 
@@ -249,7 +253,7 @@ impl Summary {
     }
 }
 
-fn table(summary: &Summary, with_timings: bool) -> String {
+fn table(summary: &Summary) -> String {
     let report = &summary.report;
     let mut table = Table::new();
     table.load_style(presets::NOTHING);
@@ -310,9 +314,6 @@ fn table(summary: &Summary, with_timings: bool) -> String {
         bytes(summary.store_bytes),
         summary.elapsed.as_secs_f64()
     ));
-    if with_timings {
-        text.push_str(&timings_line(&summary.timings));
-    }
     text
 }
 
@@ -331,7 +332,7 @@ fn row(
 
 fn timings_line(timings: &[Timing]) -> String {
     if timings.is_empty() {
-        return "nothing was read\n".to_owned();
+        return "nothing was read".to_owned();
     }
     let part = |word: &str, elapsed: Duration, cpu: Duration| {
         format!("{word} {:.3} s ({:.3} CPU)", elapsed.as_secs_f64(), cpu.as_secs_f64())
@@ -345,7 +346,7 @@ fn timings_line(timings: &[Timing]) -> String {
         timings.iter().map(|timing| timing.elapsed).sum(),
         timings.iter().map(|timing| timing.cpu).sum(),
     ));
-    format!("{}\n", parts.join(" · "))
+    parts.join(" · ")
 }
 
 fn json(summary: &Summary) -> String {

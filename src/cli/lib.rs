@@ -103,7 +103,9 @@ pub fn main() -> ExitCode {
             };
         }
     };
-    let stop = match run(&matches) {
+    let result = run(&matches);
+    output::profile::print();
+    let stop = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(stop) => stop,
     };

@@ -4,6 +4,7 @@
 pub(super) mod examples;
 pub(super) mod log;
 pub(crate) mod numbers;
+pub(super) mod profile;
 pub(super) mod progress;
 pub(crate) mod stop;
 pub(crate) mod streams;

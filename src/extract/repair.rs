@@ -35,7 +35,10 @@ pub(super) fn tree<'s>(
     budget: &Budget,
 ) -> Result<(Cleared<'s>, Tree), Exhausted> {
     let mut cleared = preprocess::clear(language, source);
+    let parsing = tracing::trace_span!("parse").entered();
     let mut tree = parse(language, &cleared.source, budget, &[])?;
+    drop(parsing);
+    let _span = tracing::trace_span!("repair").entered();
     budget.end_first_parse();
     let (begun, spare) = (thread_cpu(), budget.spare(source.len()));
     if tree.root_node().has_error() {

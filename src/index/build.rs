@@ -4,5 +4,6 @@ pub(crate) mod context;
 pub(super) mod full_build;
 pub(super) mod ingest;
 pub(super) mod plan;
+pub(super) mod read_back;
 pub(super) mod resolve;
 pub(super) mod workers;

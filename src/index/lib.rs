@@ -35,7 +35,7 @@ pub use fingerprint::fingerprint;
 pub use idle_cache::IdleCache;
 pub use job::{FIRST_PAUSE, Failure, GREATEST_PAUSE, Job, JobState, Jobs};
 pub use outcome::{IndexError, Outcome};
-pub use progress::{Phase, Progress, Timing};
+pub use progress::{Phase, Progress, Timing, profile};
 pub use quarantine::Caution;
 pub use report::{LanguageReport, Report};
 pub use root_check::{check_implicit_root, repositories_in};

@@ -1,5 +1,7 @@
 //! Progress of a run and timings of its phases, as plain data.
 
+pub mod profile;
+
 use cograph_system::clock::process_cpu;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};

@@ -24,7 +24,7 @@ use std::time::Duration;
 use self::crash_search::{CrashCause, CrashSearch, WorkerActivity};
 use self::message::{Message, Order};
 use super::idle_cache::IdleCache;
-use super::progress::{Phase, Timing};
+use super::progress::{Phase, Timing, profile};
 use crate::build::context::RunContext;
 use crate::outcome::{IndexError, Outcome};
 use crate::state::change_set::ChangeSet;
@@ -236,6 +236,7 @@ impl Worker {
                 Message::Exhausts(path, reason) => activity.exhausted.push((path, reason)),
                 Message::Stalls(phase) => activity.stalled = Some(phase),
                 Message::Timing(timing) => timings.push(timing),
+                Message::Spans { name, total } => profile::add(&name, total),
                 Message::Finished { changed } => {
                     last = Some(End::Finished { changed, timings: std::mem::take(&mut timings) })
                 }

@@ -107,10 +107,12 @@ fn run(
     let about = QueryHints::texts(arguments.free_texts(tool));
     let mut is_again = false;
     loop {
+        let opening = tracing::trace_span!("open repository").entered();
         let opened = match repositories.open(arguments.text("root"), waits, &about, host) {
             Ok(Readiness::Ready(opened)) => opened,
             not_ready => return without_store(tool, budget, not_ready, repositories, host),
         };
+        drop(opening);
         let freshness = opened.freshness();
         let place = opened.place().unwrap_or_default();
         let mut page =
@@ -127,12 +129,15 @@ fn run(
         faults::call_works(tool.name);
         let root = opened.root();
         let below = arguments.clone().with_paths(tool, |text| paths::below(root, text));
+        let query = tracing::trace_span!("query").entered();
         let result = (tool.handler)(&below, &context);
+        drop(query);
         host.spent_in_statements(opened.snapshot.time_in_statements());
         // Once, so that a file that changes continuously does not block the response.
         if !std::mem::replace(&mut is_again, true) && repositories.rests_on_changes(&opened, host) {
             continue;
         }
+        let _span = tracing::trace_span!("render").entered();
         let stale = opened.stale().map(|stale| stale.to_string());
         return match result {
             Ok(answer) => {

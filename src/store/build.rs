@@ -166,6 +166,7 @@ fn build(
     let (mut site_total, mut written) = (0_u64, numbering.names.len());
     for (place, file) in files.enumerate() {
         let (record, found) = file?;
+        let _span = tracing::trace_span!("write rows").entered();
         let sites = FileSites::of(&record, &found);
         numbering.take_in(&texts, &record, &sites).map_err(too_large)?;
         writer.names(&numbering.names[written..]).map_err(io)?;
@@ -173,14 +174,20 @@ fn build(
         site_total +=
             u64::from(writer.file(&numbering, place, &record, &found, &sites).map_err(io)?);
         if let Ok(facts) = &record.content {
+            let _span = tracing::trace_span!("term index").entered();
             terms.add(numbering.file(place), &facts.words.words);
         }
     }
     // Rows that depend on all files.
+    let other_rows = tracing::trace_span!("write other rows").entered();
     writer.other_names(&numbering).map_err(io)?;
     writer.candidates(&numbering).map_err(io)?;
     writer.name_runs(&numbering).map_err(io)?;
+    drop(other_rows);
+    let indexing = tracing::trace_span!("term index").entered();
     writer.term_index(terms).map_err(io)?;
+    drop(indexing);
+    let _span = tracing::trace_span!("sync store").entered();
     writer.rows.finish().map_err(io)?;
     finish(path, root, identity, &numbering, site_total, info).map_err(sqlite)?;
     file.sync_all().map_err(io)?;

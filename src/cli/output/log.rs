@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{ArgMatches, FromArgMatches};
-use tracing_subscriber::EnvFilter;
-use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::{self, MakeWriter};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use crate::output::stop::Stop;
+use cograph_index::profile::Profile;
 use cograph_server::{LogSink, log_panics};
 use cograph_system::{files, streams};
 
@@ -26,6 +29,9 @@ pub(crate) struct LogArguments {
     /// [default: error; info with --log]
     #[arg(long, global = true, value_name = "LEVEL")]
     log_level: Option<String>,
+    /// Print on stderr where the time went: CPU time of each step, of all threads and processes
+    #[arg(long, global = true)]
+    profile: bool,
 }
 
 /// Starts the log and returns its level or filter. A server logs through a thread, because the
@@ -48,13 +54,14 @@ pub(crate) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> 
     });
     let filter = EnvFilter::try_new(level)
         .map_err(|error| Stop::Usage(format!("--log-level {level:?} is no filter: {error}")))?;
+    let profile = arguments.profile;
     match (target, serves) {
-        (None, false) => begin(filter, io::stderr),
-        (Some(path), false) => begin(filter, Arc::new(open(path)?)),
+        (None, false) => begin(profile, filter, io::stderr),
+        (Some(path), false) => begin(profile, filter, Arc::new(open(path)?)),
         (None, true) => {
             let stderr = streams::own_errors()?;
             let sink = LogSink::start(move || Ok(stderr.into()))?;
-            begin(filter, move || sink.clone());
+            begin(profile, filter, move || sink.clone());
         }
         (Some(path), true) => {
             // A FIFO is opened where waiting for its reader blocks no command; other files are
@@ -64,19 +71,21 @@ pub(crate) fn start(matches: &ArgMatches, serves: bool) -> Result<String, Stop> 
             let path = path.to_owned();
             let append = move || OpenOptions::new().append(true).open(path);
             let sink = LogSink::start(move || Ok(opened.map_or_else(append, Ok)?.into()))?;
-            begin(filter, move || sink.clone());
+            begin(profile, filter, move || sink.clone());
         }
     }
     Ok(level.to_owned())
 }
 
-fn begin(filter: EnvFilter, target: impl for<'w> MakeWriter<'w> + Send + Sync + 'static) {
+fn begin(
+    profile: bool,
+    filter: EnvFilter,
+    target: impl for<'w> MakeWriter<'w> + Send + Sync + 'static,
+) {
+    let log = fmt::layer().with_ansi(false).with_writer(target).with_filter(filter);
+    let profile = profile.then(Profile::start);
     // A second call in one process (tests) keeps the first log.
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(false)
-        .with_writer(target)
-        .try_init();
+    let _ = tracing_subscriber::registry().with(log).with(profile).try_init();
     log_panics();
 }
 

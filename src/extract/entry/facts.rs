@@ -43,6 +43,7 @@ pub(crate) fn extract_with_headers(
     let language = grammar::language(language);
     let budget = Budget::start(&limits, source.len());
     let (cleared, tree) = repair::tree(language, source, &budget)?;
+    let span = tracing::trace_span!("walk").entered();
     let nested = typed_arena::Arena::new();
     let embedded = walk::Embedded { trees: &nested, budget: &budget };
     let mut walk = walk::Walk::new(language, source, limits, embedded, &cleared.made);
@@ -55,6 +56,8 @@ pub(crate) fn extract_with_headers(
         return Err(exhausted);
     }
     definitions::component::of_file(&walk.input, &mut walk.facts, path);
+    drop(span);
+    let _span = tracing::trace_span!("complete facts").entered();
     let headers = std::mem::take(&mut walk.facts.headers);
     let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);

@@ -15,7 +15,7 @@ use crate::fingerprint::fingerprint;
 use crate::outcome::{IndexError, Outcome};
 #[cfg(feature = "faults")]
 use crate::progress::Phase;
-use crate::progress::Progress;
+use crate::progress::{Progress, profile};
 use crate::quarantine::{Caution, LeftOut};
 use crate::state::change_set::ChangeSet;
 use crate::state::residents::Residents;
@@ -57,6 +57,9 @@ pub fn serve_worker() -> io::Result<()> {
             }
             Err(error) => Message::failed(error),
         };
+        for (name, total) in profile::take() {
+            reports.send(&Message::Spans { name, total });
+        }
         reports.reach(None);
         reports.send(&last);
         if !order.changes.is_of_some() || ended.is_err() {
@@ -69,6 +72,8 @@ pub fn serve_worker() -> io::Result<()> {
             tracing::info!(%error, "the next changes mean a whole build");
         }
     }
+    // What a change that never came was prepared with.
+    drop(profile::take());
     Ok(())
 }
 

@@ -8,13 +8,12 @@ use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::thread::Builder;
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
 
 use super::plan::{self, Plan};
+use super::read_back::{Head, Reading, file, key, read_facts};
 use super::resolve::guarded_resolution;
 use super::workers::Workers;
 use crate::build::context::RunContext;
@@ -25,10 +24,8 @@ use crate::fingerprint::fingerprint;
 use crate::outcome::IndexError;
 use crate::progress::{Counter, Phase, Progress, Stopwatch, Timing};
 use cograph_grammar as grammar;
-use cograph_model::facts::FileFacts;
-use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, FileStamp, Relation};
-use cograph_model::packed::{self, Reader};
-use cograph_model::{LanguageId, RepoPath, SkipReason};
+use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, Relation};
+use cograph_model::packed;
 use cograph_resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
 use cograph_source::{self as source, WalkedFile};
 use cograph_store::{
@@ -41,9 +38,6 @@ use cograph_store::{
 const MIN_PIECE_BYTES: u64 = 16 << 10;
 const MAX_PIECE_BYTES: u64 = 64 << 10;
 const PIECES: u64 = 64;
-
-/// Number of pieces read ahead of the writer.
-const READ_AHEAD: usize = 2;
 
 /// Builds the store of a repository, and its segment.
 pub(crate) fn build(
@@ -67,8 +61,12 @@ pub(crate) fn build(
 
     let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
     (run.progress)(Progress { phase: Phase::Tables, done: 0, total: 0 });
-    let tables =
-        workers.run(|| Tables::of(&files, prepared, names, project_files)).map_err(failed)?;
+    let tables = workers
+        .run(|| {
+            let _span = tracing::trace_span!("tables").entered();
+            Tables::of(&files, prepared, names, project_files)
+        })
+        .map_err(failed)?;
     stopwatch.lap(Phase::Tables);
 
     let resolving = Resolving::new(
@@ -160,16 +158,6 @@ fn largest_first(pieces: &[Placed]) -> Vec<usize> {
     order
 }
 
-/// File with a key of the new store.
-fn file(key: FileKey) -> FileId {
-    FileId(key.0 - 1)
-}
-
-/// Key of a file in the new store.
-fn key(file: FileId) -> FileKey {
-    FileKey(file.0 + 1)
-}
-
 /// Exported facts of all files, and locations of the rest.
 struct Extracted {
     files: Vec<FileRecord>,
@@ -233,6 +221,7 @@ fn write_piece(
     files: Vec<IngestedFile>,
     names: &Mutex<Names>,
 ) -> Result<(Placed, Vec<Left>), StoreError> {
+    let encoding = tracing::trace_span!("encode facts").entered();
     let mut piece = PieceWriter::default();
     let mut arranged = Vec::with_capacity(files.len());
     for (place, (record, project_file, shared)) in (start..).zip(files) {
@@ -246,6 +235,8 @@ fn write_piece(
         arranged.push((record, project_file, known));
     }
     let piece = piece.finish();
+    drop(encoding);
+    let _span = tracing::trace_span!("intern names").entered();
     let words = Opened::read(&piece).expect("it was written just now").words;
     let known = names.lock().intern_all(&words);
     let leave =
@@ -307,12 +298,15 @@ impl<'r> Resolving<'r> {
         let (mut piece, mut entries) = (PieceWriter::default(), PieceWriter::default());
         let mut foreign_relations = Vec::new();
         for entry in &opened.entries {
+            let decoding = tracing::trace_span!("decode facts").entered();
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
+            drop(decoding);
             let file = file(entry.key);
             let path = &self.files[file.0 as usize].path;
             let Resolved { resolution, asked } = guarded_resolution(path, &facts, self.run, || {
                 self.tables.resolve_shared(file, &facts)
             });
+            let _span = tracing::trace_span!("encode results").entered();
             self.count(&resolution);
             foreign_relations.extend(
                 resolution.relations.iter().copied().filter(|relation| relation.from.file != file),
@@ -364,136 +358,4 @@ pub(crate) fn known_file(
         entry: PackedEntry { head, imported: tables.imported_keys(file), asked },
         foreign_relations,
     }
-}
-
-/// Facts of a file, as far as `part` selects them.
-fn read_facts(
-    bytes: &[u8],
-    words: &[&str],
-    part: fn(&mut Reader<'_>) -> Option<FileFacts>,
-) -> FileFacts {
-    let mut reader = Reader::new(bytes, words);
-    segment_block::read_head(&mut reader)
-        .and_then(|_| part(&mut reader))
-        .expect("the draft gives what was written")
-}
-
-/// Metadata of a file while its facts are on disk.
-struct Head {
-    path: RepoPath,
-    stamp: FileStamp,
-    language: Option<LanguageId>,
-    skipped: Option<SkipReason>,
-}
-
-impl Head {
-    fn of(FileRecord { path, stamp, language, content }: FileRecord) -> Self {
-        Self { path, stamp, language, skipped: content.err() }
-    }
-}
-
-/// Reads complete files from disk.
-struct Reading<'d> {
-    draft: &'d Draft,
-    files: Vec<Head>,
-    ranges: Vec<Range<usize>>,
-    facts: Vec<Placed>,
-    found: Vec<Placed>,
-    foreign_relations: FxHashMap<FileId, Vec<Relation>>,
-}
-
-type Whole = Vec<(FileRecord, FileResolution)>;
-
-impl Reading<'_> {
-    /// Passes all files to `write` in order. Another thread reads ahead.
-    fn ahead<T>(
-        &self,
-        root: &std::path::Path,
-        write: impl FnOnce(
-            &mut dyn Iterator<Item = Result<(FileRecord, FileResolution), StoreError>>,
-        ) -> T,
-    ) -> Result<T, IndexError> {
-        std::thread::scope(|scope| {
-            let (sender, receiver) = sync_channel(READ_AHEAD);
-            let read = move || {
-                for number in 0..self.ranges.len() {
-                    // The receiver is gone after a write error.
-                    if sender.send(self.piece(number)).is_err() {
-                        break;
-                    }
-                }
-            };
-            let failed = |error: std::io::Error| IndexError::Threads {
-                threads: 1,
-                root: root.into(),
-                reason: error.to_string(),
-            };
-            Builder::new()
-                .name("index-reader".to_owned())
-                .spawn_scoped(scope, read)
-                .map_err(failed)?;
-            Ok(write(&mut one_by_one(receiver)))
-        })
-    }
-
-    fn piece(&self, number: usize) -> Result<Whole, StoreError> {
-        let (facts, found) =
-            (self.draft.piece(self.facts[number])?, self.draft.piece(self.found[number])?);
-        let broken = "the draft gives what was written";
-        let (facts, found) =
-            (Opened::read(&facts).expect(broken), Opened::read(&found).expect(broken));
-        let mut entries = facts.entries.iter().zip(&found.entries).peekable();
-        let whole = |place: usize| {
-            let head = &self.files[place];
-            let of_file = entries.next_if(|(facts, _)| facts.key == key(FileId::at(place)));
-            let (content, resolution) = match (of_file, head.skipped) {
-                (Some((own, other)), _) => {
-                    let mut reader = Reader::new(other.found, &found.words);
-                    let resolution =
-                        packed::graph::read(&mut reader, &|key| Some(file(key))).expect(broken);
-                    let content = read_facts(own.facts, &facts.words, packed::facts::read_stored);
-                    (
-                        Ok(Arc::new(content)),
-                        self.with_foreign_relations(FileId::at(place), resolution),
-                    )
-                }
-                (None, skipped) => (
-                    Err(skipped.expect("a file without facts was skipped")),
-                    FileResolution::default(),
-                ),
-            };
-            let record = FileRecord {
-                path: head.path.clone(),
-                stamp: head.stamp,
-                language: head.language,
-                content,
-            };
-            (record, resolution)
-        };
-        Ok(self.ranges[number].clone().map(whole).collect())
-    }
-
-    /// Collects the relations that start in a file, whichever file declares them.
-    fn with_foreign_relations(&self, file: FileId, mut found: FileResolution) -> FileResolution {
-        found.relations.retain(|relation| relation.from.file == file);
-        if let Some(foreign_relations) = self.foreign_relations.get(&file) {
-            found.relations.extend(foreign_relations);
-            found.relations.sort_unstable();
-            found.relations.dedup();
-        }
-        found
-    }
-}
-
-/// Iterates over the files of pieces.
-fn one_by_one(
-    pieces: Receiver<Result<Whole, StoreError>>,
-) -> impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>> {
-    pieces.into_iter().flat_map(|piece| {
-        let (files, failed) = match piece {
-            Ok(files) => (files, None),
-            Err(error) => (Vec::new(), Some(Err(error))),
-        };
-        files.into_iter().map(Ok).chain(failed)
-    })
 }

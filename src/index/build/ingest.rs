@@ -213,8 +213,10 @@ fn ingest_file(
     run: &RunContext,
 ) -> IngestedFile {
     let is_project_file = one.is_project_file;
+    let reading = tracing::trace_span!("read").entered();
     let Examined { stamp, language, text } =
         examine(root, file, is_project_file, &run.limits, |path, head| plan.language(path, head));
+    drop(reading);
     let mut record = FileRecord {
         path: file.path.clone(),
         stamp,
@@ -339,6 +341,7 @@ fn facts(
     };
     let arranged = extracted.and_then(|mut facts| {
         guarded(|| {
+            let _span = tracing::trace_span!("arrange facts").entered();
             let shared = Shared::first(&mut facts);
             (facts, shared)
         })

@@ -43,6 +43,7 @@ pub(super) fn guarded_resolution(
     run: &RunContext,
     work: impl FnOnce() -> Resolved,
 ) -> Resolved {
+    let _span = tracing::trace_span!("resolve file").entered();
     resolving(run.caution, path, || guarded(work)).unwrap_or_else(|message| {
         tracing::error!(
             path = path.as_str(),

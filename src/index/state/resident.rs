@@ -256,6 +256,7 @@ impl Resident {
             assert!(changed.iter().all(same), "new files get the keys that come next");
             rows.clone()
         };
+        let _span = tracing::trace_span!("change store").entered();
         self.identity = amendment.write(lock, store, self.identity, &mut self.places, keep)?;
         self.archive.learn(rows);
         self.tables.forget_facts(MAX_LOADED_FILES);
@@ -369,7 +370,10 @@ impl Resident {
             project_files: has_project_files.then(|| project_files.clone()),
         };
         let asked: Vec<&Asked> = asked.iter().collect();
-        let affected = workers.run(|| tables.update(change, &asked));
+        let affected = workers.run(|| {
+            let _span = tracing::trace_span!("update tables").entered();
+            tables.update(change, &asked)
+        });
         let affected =
             affected.map_err(|reason| IndexError::Defect { root: root.to_path_buf(), reason })?;
         let bytes: u64 = affected.iter().map(|file| files[file.0 as usize].stamp.size).sum();

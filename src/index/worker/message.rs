@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::outcome::IndexError;
+use crate::progress::profile::Total;
 use crate::progress::{Phase, Progress, Timing};
 use crate::quarantine::Suspicion;
 use crate::state::change_set::ChangeSet;
@@ -54,6 +55,8 @@ pub(crate) enum Message {
     Stalls(Phase),
     /// Duration of a phase.
     Timing(Timing),
+    /// What the spans of a name took, of a worker with a profile.
+    Spans { name: String, total: Total },
     /// The store is up to date; `changed` if it was written.
     Finished { changed: bool },
     /// Error.
@@ -198,6 +201,15 @@ impl Message {
                     number(microseconds(*cpu)),
                 ],
             ),
+            Self::Spans { name, total: Total { count, elapsed, own_cpu } } => (
+                "spans",
+                vec![
+                    name.clone(),
+                    number(*count),
+                    number(microseconds(*elapsed)),
+                    number(microseconds(*own_cpu)),
+                ],
+            ),
             Self::Finished { changed } => ("finished", vec![number(u64::from(*changed))]),
             Self::Failed { message, hint } => {
                 ("failed", vec![message.replace('\0', " "), hint.replace('\0', " ")])
@@ -234,6 +246,14 @@ impl Message {
                 let phase = phase(&next()?)?;
                 let mut duration = || Some(Duration::from_micros(next()?.parse().ok()?));
                 Self::Timing(Timing { phase, elapsed: duration()?, cpu: duration()? })
+            }
+            "spans" => {
+                let (name, count) = (next()?, next()?.parse().ok()?);
+                let mut duration = || Some(Duration::from_micros(next()?.parse().ok()?));
+                Self::Spans {
+                    name,
+                    total: Total { count, elapsed: duration()?, own_cpu: duration()? },
+                }
             }
             "finished" => Self::Finished { changed: next()? != "0" },
             "failed" => Self::Failed { message: next()?, hint: next()? },
@@ -377,6 +397,14 @@ mod tests {
             Message::Hangs(path("y")),
             Message::Exhausts(path("z"), SkipReason::TooMuchMemory),
             Message::Stalls(Phase::Tables),
+            Message::Spans {
+                name: "parse".to_owned(),
+                total: Total {
+                    count: 7,
+                    elapsed: Duration::from_micros(3),
+                    own_cpu: Duration::from_micros(2),
+                },
+            },
             Message::Timing(Timing {
                 phase: Phase::Write,
                 elapsed: Duration::from_micros(1_234),

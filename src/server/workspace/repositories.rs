@@ -285,6 +285,7 @@ impl Repositories {
         loop {
             let looked = Instant::now();
             host.compares(true);
+            let comparing = tracing::trace_span!("compare files").entered();
             let comparison = self.shared.watches.freshness(
                 location,
                 &snapshot,
@@ -292,6 +293,7 @@ impl Repositories {
                 &self.shared.verified,
                 host.cancel(),
             );
+            drop(comparing);
             host.compares(false);
             let (changes, extent) = match comparison {
                 // A store whose list of files cannot be read is built anew.
@@ -404,6 +406,7 @@ impl Repositories {
         wait: &Wait,
         host: &dyn Host,
     ) -> Result<Awaited, Unavailable> {
+        let _span = tracing::trace_span!("wait for index").entered();
         let mut may_be_stopped = true;
         loop {
             let job = self.shared.jobs.start_for(location, wait.changes.clone(), wait.then.clone());

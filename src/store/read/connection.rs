@@ -452,6 +452,7 @@ impl Snapshot {
 
     /// Runs one statement and adds its time.
     pub(crate) fn timed<T>(&self, statement: impl FnOnce() -> T) -> T {
+        let _span = tracing::trace_span!("statement").entered();
         let start = Instant::now();
         let result = statement();
         self.reading.set(self.reading.get() + start.elapsed());
