@@ -40,6 +40,7 @@ mod terminal;
 mod tiers;
 mod transcripts;
 mod trust;
+mod unused;
 mod user_files;
 mod uses;
 mod watch;

@@ -3,6 +3,7 @@
 
 pub(super) mod diff;
 mod impact;
+pub(super) mod unused;
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};

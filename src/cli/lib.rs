@@ -54,6 +54,8 @@ enum Command {
     Index(index::IndexArguments),
     /// Compare the graphs of two revisions: symbols and edges that came, went and moved
     Diff(ask::diff::DiffArguments),
+    /// Find definitions that nothing uses, by how certain that is
+    Unused(ask::unused::UnusedArguments),
     /// Import which test executed what, for `impact` and `sql`
     #[command(subcommand)]
     Coverage(coverage::CoverageCommand),
@@ -148,6 +150,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
     {
         Command::Index(arguments) => index::run(&config?, &arguments),
         Command::Diff(arguments) => ask::diff::run(&config?, &arguments),
+        Command::Unused(arguments) => ask::unused::run(&config?, &arguments),
         Command::Coverage(command) => coverage::run(&config?, &command),
         Command::Export(command) => export::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),

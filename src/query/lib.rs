@@ -30,6 +30,7 @@ pub mod show;
 pub mod sql;
 pub mod status;
 pub mod trace;
+pub mod unused;
 
 pub use explore::{ExploreParams, ExploreResult, explore};
 pub use graph::answer::{Certainty, Counts, SiteInfo, SymbolInfo, Tests, Total};
@@ -51,3 +52,4 @@ pub use show::{ShowParams, ShowResult, show, source_lines};
 pub use sql::{SqlParams, SqlResult, sql};
 pub use status::{StatusParams, StatusResult, status};
 pub use trace::{TraceParams, TraceResult, trace, trace_all};
+pub use unused::{UnusedParams, UnusedResult, UnusedSymbol, unused};

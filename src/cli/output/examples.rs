@@ -67,6 +67,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[("cograph coverage status", "how much is recorded, and how much of it is present")],
     ),
     ("cograph coverage remove", &[("cograph coverage remove", "forget all of it")]),
+    (
+        "cograph unused",
+        &[
+            ("cograph unused --classes unused", "what can be deleted"),
+            ("cograph unused src/server", "below a directory, with the reasons for doubt"),
+        ],
+    ),
     ("cograph diff", &[("cograph diff v1.0..HEAD", "symbols and edges that came, went, moved")]),
     (
         "cograph overview",

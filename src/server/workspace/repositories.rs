@@ -21,6 +21,7 @@ use cograph_config::{Config, ConfigError, Repository};
 use cograph_index::{self as index, ChangeSet, IndexError, Job, JobState, Outcome};
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
+use cograph_query::ReadFile;
 use cograph_source::{self as source, Root, Sweep};
 use cograph_store::{Location, Pool, PoolSettings, Snapshot};
 use parking_lot::Mutex;
@@ -204,6 +205,14 @@ impl Repositories {
     /// Opens the default repository for a reader of the whole store, only if the store reflects all
     /// files: such a reader has no place for a staleness report.
     pub fn whole(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
+        self.whole_and_files(host).map(|(snapshot, _)| snapshot)
+    }
+
+    /// The same, with the texts of its files.
+    pub fn whole_and_files(
+        &self,
+        host: &dyn Host,
+    ) -> Result<(Snapshot, impl ReadFile + use<>), Unavailable> {
         match self.open(None, true, &QueryHints::default(), host)? {
             Readiness::Working(so_far) => Err(unavailable(&so_far.text(), "ask again")),
             Readiness::Ready(opened) => match opened.stale() {
@@ -211,7 +220,7 @@ impl Repositories {
                     &format!("the index does not reflect the files: {stale}"),
                     "ask again",
                 )),
-                None => Ok(opened.snapshot),
+                None => Ok((opened.snapshot, opened.files)),
             },
         }
     }

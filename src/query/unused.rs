@@ -1,0 +1,291 @@
+//! `unused`: definitions that nothing uses, as far as that can be known.
+//!
+//! ```text
+//! code outside of candidates, tests, what may be called unseen ──> reached by references,
+//!                                                                  overrides, declarations
+//! not reached: evidence of each ──> none: unused or unused here; else: cannot know, and why
+//! ```
+//!
+//! What is reached only from a definition that nothing uses is as unused as that: whole components
+//! are found, also those that use each other in a circle. A definition is called unused only if its
+//! name occurs nowhere else: in no reference without a known target, and in no text.
+
+mod reach;
+
+use crate::graph::answer::SymbolInfo;
+use crate::graph::content::ReadFile;
+use crate::graph::error::QueryError;
+use crate::graph::filter::FileFilter;
+use crate::graph::lookup::Lookup;
+use crate::references::elsewhere::{Elsewhere, ElsewhereSearch, Place, Reason};
+use cograph_grammar::{self as grammar, Tier};
+use cograph_model::cancel::CancelToken;
+use cograph_model::facts::flags;
+use cograph_model::{SiteKind, SymbolKind, Visibility};
+use cograph_store::{FileRow, Snapshot, SymbolKey, SymbolRow};
+use reach::Reach;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Parameters.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UnusedParams {
+    /// Only definitions of this file, below this directory or of the files that fit this glob; the
+    /// whole repository is read nevertheless.
+    pub path: Option<String>,
+}
+
+/// How certain it is that nothing uses a definition.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Class {
+    /// Not visible outside of its file, type or package, and used nowhere.
+    Unused,
+    /// Visible outside of that, and used nowhere in this repository.
+    UnusedHere,
+    /// Used by test code alone.
+    OnlyTests,
+    /// Without a known use; something may use it unseen.
+    CannotKnow,
+}
+
+impl Class {
+    /// Every class, in the order of answers.
+    pub const ALL: [Class; 4] =
+        [Class::Unused, Class::UnusedHere, Class::OnlyTests, Class::CannotKnow];
+
+    /// Word for responses.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unused => "unused",
+            Self::UnusedHere => "unused-in-this-repository",
+            Self::OnlyTests => "only-tests-use-it",
+            Self::CannotKnow => "cannot-know",
+        }
+    }
+}
+
+/// Definition that nothing is known to use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UnusedSymbol {
+    /// Definition. Those inside of it are not listed.
+    pub symbol: SymbolInfo,
+    /// Class.
+    pub class: Class,
+    /// Why something may use it unseen; empty unless the class is that.
+    pub reason: String,
+}
+
+/// Result.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UnusedResult {
+    /// By class, then by path and position.
+    pub symbols: Vec<UnusedSymbol>,
+    /// Number of definitions that were judged.
+    pub judged: u64,
+}
+
+/// Finds the definitions that nothing is known to use: functions, methods, types, macros, constants
+/// and variables outside of functions, in files that are read in depth and are not generated.
+pub fn unused(
+    snapshot: &Snapshot,
+    files: &dyn ReadFile,
+    params: &UnusedParams,
+    cancel: &CancelToken,
+) -> Result<UnusedResult, QueryError> {
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let filter = FileFilter::new(&lookup, params.path.as_deref(), None)?;
+    let judged = Judged::of(&lookup)?;
+    let reach = Reach::of(&lookup, &judged.keys())?;
+    let by_code = reach.by_code()?;
+    let mut search = ElsewhereSearch::new(snapshot, files, cancel);
+    let mut doubts: FxHashMap<SymbolKey, String> = FxHashMap::default();
+    for (row, _) in judged.rows.iter().filter(|(row, _)| !by_code.contains(&row.key)) {
+        lookup.check()?;
+        let doubt = match runs_code(&lookup, row)? {
+            true => Some("its value is what a call returns".to_owned()),
+            false => doubt(&search.of(&lookup.same_entity(row.key)?)?),
+        };
+        doubts.extend(doubt.map(|doubt| (row.key, doubt)));
+    }
+    let mut symbols = listed(&lookup, &judged, &doubts, &reach, &by_code)?;
+    let mut admitted = FxHashMap::default();
+    for found in &symbols {
+        let file = lookup.symbol(found.symbol.key)?.file;
+        let admits = lookup.of_file(file, |mark| filter.admits(mark))?;
+        admitted.insert(found.symbol.key, admits);
+    }
+    symbols.retain(|found| admitted[&found.symbol.key]);
+    symbols.sort_by(|a, b| {
+        (a.class, &a.symbol.path, a.symbol.name_at).cmp(&(
+            b.class,
+            &b.symbol.path,
+            b.symbol.name_at,
+        ))
+    });
+    Ok(UnusedResult { symbols, judged: judged.rows.len() as u64 })
+}
+
+/// Definitions that are judged.
+struct Judged {
+    /// Each with its class if nothing uses it.
+    rows: Vec<(SymbolRow, Class)>,
+}
+
+impl Judged {
+    fn of(lookup: &Lookup<'_>) -> Result<Self, QueryError> {
+        let mut rows = Vec::new();
+        for file in lookup.snapshot.files()? {
+            lookup.check()?;
+            let tier = grammar::tier_of(lookup.language(file.language));
+            if file.generated || tier.is_none_or(|tier| tier == Tier::Structure) {
+                continue;
+            }
+            rows.extend(Self::of_file(lookup, &file)?);
+        }
+        Ok(Self { rows })
+    }
+
+    fn of_file(lookup: &Lookup<'_>, file: &FileRow) -> Result<Vec<(SymbolRow, Class)>, QueryError> {
+        let symbols = lookup.snapshot.symbols_of(file)?;
+        // A definition is as visible as what is around it.
+        let mut hidden: FxHashSet<SymbolKey> = FxHashSet::default();
+        let mut found = Vec::new();
+        for symbol in symbols {
+            let is_inside = symbol.container.is_some_and(|around| hidden.contains(&around));
+            if is_inside || is_hidden(&symbol) {
+                hidden.insert(symbol.key);
+            }
+            if is_judged(&symbol) {
+                let class = match hidden.contains(&symbol.key) {
+                    true => Class::Unused,
+                    false => Class::UnusedHere,
+                };
+                found.push((symbol, class));
+            }
+        }
+        Ok(found)
+    }
+
+    fn keys(&self) -> FxHashSet<SymbolKey> {
+        self.rows.iter().map(|(row, _)| row.key).collect()
+    }
+}
+
+/// True if a definition is not visible outside of its file, type or package.
+fn is_hidden(symbol: &SymbolRow) -> bool {
+    matches!(symbol.visibility, Visibility::Private | Visibility::Internal)
+        || symbol.flags & (flags::EXPORTED | flags::GLOBAL) == 0
+}
+
+/// True for what somebody would delete: no parameters, fields, modules and constructors, and no
+/// variables of functions.
+fn is_judged(symbol: &SymbolRow) -> bool {
+    let is_local = symbol.flags & flags::LOCAL != 0;
+    match symbol.kind {
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro => {
+            !matches!(&*symbol.name_text, "" | "_")
+        }
+        SymbolKind::Constant | SymbolKind::Variable => !is_local && &*symbol.name_text != "_",
+        kind => kind.is_type(),
+    }
+}
+
+/// True for a variable whose initialisation calls something: it may be there for what that does.
+fn runs_code(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
+    if !matches!(row.kind, SymbolKind::Constant | SymbolKind::Variable) {
+        return Ok(false);
+    }
+    let file = lookup.file(row.file)?;
+    let sites = lookup.snapshot.sites_of(&file)?;
+    let is_call = |kind| matches!(kind, SiteKind::Call | SiteKind::Construct);
+    Ok(sites
+        .iter()
+        .any(|site| is_call(site.kind) && row.extent.start <= site.at && site.at < row.extent.end))
+}
+
+/// The first reason for which something may use a definition unseen.
+fn doubt(found: &Elsewhere) -> Option<String> {
+    if let Some(language) = &found.not_read {
+        return Some(format!("references of {language} are not read"));
+    }
+    if let Some(reason) = found.reasons.first() {
+        return Some(match reason {
+            Reason::Decorated { name, line, .. } => format!("`{name}` at line {line} may use it"),
+            Reason::BaseOutside { base } => {
+                format!("its type derives from {base}, which is not in the repository")
+            }
+            Reason::Runtime { language } => format!("{language} itself calls such a name"),
+            Reason::Test => "a test runner calls it".to_owned(),
+        });
+    }
+    if let Some(line) = found.lines.first() {
+        let place = match line.place {
+            Place::Unresolved => "a reference without a known target",
+            Place::Code => "code without a reference",
+            Place::Text => "text",
+            Place::Unread => "a part that is not understood",
+        };
+        return Some(format!("its name is in {place} at {}:{}", line.path, line.line));
+    }
+    if let Some((path, line)) = found.outside.first() {
+        return Some(format!("a reference thought to lead outside at {path}:{line}"));
+    }
+    if let Some(alias) = found.aliases.first() {
+        return Some(format!("its name means another symbol at {}:{}", alias.path, alias.line));
+    }
+    if found.ambiguous > 0 {
+        return Some(format!("{} references of its name have several candidates", found.ambiguous));
+    }
+    (found.unsearched > 0)
+        .then(|| format!("{} files with its name were not searched in time", found.unsearched))
+}
+
+/// What is left when everything that may be used has reached what it uses.
+fn listed(
+    lookup: &Lookup<'_>,
+    judged: &Judged,
+    doubts: &FxHashMap<SymbolKey, String>,
+    reach: &Reach<'_, '_>,
+    by_code: &FxHashSet<SymbolKey>,
+) -> Result<Vec<UnusedSymbol>, QueryError> {
+    let (mut roots, mut test_roots, mut tests) = (Vec::new(), Vec::new(), FxHashSet::default());
+    for (row, class) in &judged.rows {
+        let may_be_used = *class == Class::UnusedHere || doubts.contains_key(&row.key);
+        if lookup.is_test(row)? {
+            tests.insert(row.key);
+            test_roots.extend(may_be_used.then_some(row.key));
+        } else if may_be_used && !by_code.contains(&row.key) {
+            roots.push(row.key);
+        }
+    }
+    let (by_others, by_tests) = (reach.by(&roots)?, reach.by_tests(&test_roots)?);
+    let mut found: FxHashMap<SymbolKey, Class> = FxHashMap::default();
+    for (row, class) in &judged.rows {
+        let key = row.key;
+        let is_doubtful = doubts.contains_key(&key);
+        let class = match (by_tests.contains(&key), tests.contains(&key)) {
+            _ if by_code.contains(&key) || by_others.contains(&key) => continue,
+            // A runner calls a test, and tests use their helpers.
+            (true, true) => continue,
+            (_, true) if is_doubtful => continue,
+            _ if is_doubtful => Class::CannotKnow,
+            (true, false) => Class::OnlyTests,
+            (false, _) => *class,
+        };
+        found.insert(key, class);
+    }
+    let mut listed = Vec::new();
+    for (row, _) in &judged.rows {
+        let Some(&class) = found.get(&row.key) else { continue };
+        // What is inside goes with it.
+        let around = lookup.containers(row.container)?;
+        let goes_along =
+            |around: &SymbolRow| found.get(&around.key).is_some_and(|other| *other <= class);
+        if around.iter().any(|around| goes_along(around)) {
+            continue;
+        }
+        let doubt = doubts.get(&row.key).filter(|_| class == Class::CannotKnow);
+        let reason = doubt.cloned().unwrap_or_default();
+        listed.push(UnusedSymbol { symbol: lookup.info(row)?, class, reason });
+    }
+    Ok(listed)
+}

@@ -1,0 +1,185 @@
+//! `cograph unused`: what nothing uses, and what may be used unseen.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// Class and reason of each entry of a repository with these files.
+fn unused(files: &[(&str, &str)], arguments: &[&str]) -> (Vec<(String, String, String)>, i32) {
+    let root = tempfile::tempdir().expect("a temporary directory");
+    let cache = tempfile::tempdir().expect("a temporary directory");
+    for (path, text) in files {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().expect("the root is above it")).expect("created");
+        fs::write(path, text).expect("written");
+    }
+    let done = program(root.path(), cache.path(), &[&["unused", "--json"], arguments].concat());
+    let (code, output) = done;
+    let value: Value = serde_json::from_str(&output).expect("it is JSON");
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let found = value["symbols"].as_array().expect("a list").iter();
+    (
+        found.map(|one| (text(&one["name"]), text(&one["class"]), text(&one["reason"]))).collect(),
+        code,
+    )
+}
+
+fn program(root: &Path, cache: &Path, arguments: &[&str]) -> (i32, String) {
+    let done = Command::new(env!("CARGO_BIN_EXE_cograph"))
+        .current_dir(root)
+        .args(arguments)
+        .args(["--root", "."])
+        .env("COGRAPH_CACHE_DIR", cache)
+        .output()
+        .expect("the program starts");
+    (done.status.code().expect("no signal"), String::from_utf8(done.stdout).expect("it is UTF-8"))
+}
+
+/// Names of a class.
+fn names<'f>(found: &'f [(String, String, String)], class: &str) -> Vec<&'f str> {
+    found.iter().filter(|one| one.1 == class).map(|one| one.0.as_str()).collect()
+}
+
+const RUST: &str = "\
+pub fn api() -> u32 {
+    used()
+}
+
+fn used() -> u32 {
+    LIMIT
+}
+
+const LIMIT: u32 = 3;
+
+const FORGOTTEN: u32 = 4;
+
+fn left() {
+    right();
+}
+
+fn right() {
+    left();
+    only_of_the_dead();
+}
+
+fn only_of_the_dead() {}
+
+fn named_in_text() {}
+
+struct Kept;
+
+impl Kept {
+    fn dead_method(&self) {}
+}
+
+pub fn make() -> Kept {
+    // `named_in_text` is called by a script.
+    Kept
+}
+
+#[cfg(test)]
+mod tests {
+    fn helper() {}
+
+    #[test]
+    fn works() {
+        helper();
+        super::for_tests();
+    }
+}
+
+fn for_tests() {}
+";
+
+#[test]
+fn what_only_the_dead_use_is_dead_and_a_name_in_text_is_a_doubt() {
+    let (found, code) = unused(&[("src/lib.rs", RUST)], &[]);
+    assert_eq!(code, 0);
+    assert_eq!(
+        names(&found, "unused"),
+        ["FORGOTTEN", "left", "right", "only_of_the_dead", "Kept.dead_method"],
+        "{found:?}"
+    );
+    assert_eq!(names(&found, "unused-in-this-repository"), ["api", "make"], "{found:?}");
+    assert_eq!(names(&found, "only-tests-use-it"), ["for_tests"], "{found:?}");
+    assert_eq!(names(&found, "cannot-know"), ["named_in_text"], "{found:?}");
+    let reason = &found.iter().find(|one| one.0 == "named_in_text").expect("listed").2;
+    assert!(reason.contains("text at src/lib.rs:34"), "{reason}");
+}
+
+const PYTHON: &str = "\
+import registry
+from base import Base
+
+
+@registry.register
+def handler():
+    _helper()
+
+
+def _helper():
+    pass
+
+
+def _unused():
+    _recursive(1)
+
+
+def _recursive(n):
+    return _recursive(n - 1)
+
+
+class Outside(Base):
+    def on_event(self):
+        pass
+
+
+_connection = registry.connect()
+
+
+class _Gone:
+    def method(self):
+        return self.method()
+
+
+def dynamic(obj):
+    obj.maybe()
+
+
+class Holder:
+    def maybe(self):
+        pass
+
+
+print(Outside, Holder, dynamic)
+";
+
+#[test]
+fn what_may_be_called_unseen_is_doubtful_and_keeps_what_it_uses() {
+    let (found, _) = unused(&[("app.py", PYTHON)], &[]);
+    assert_eq!(names(&found, "unused"), ["_unused", "_recursive", "_Gone"], "{found:?}");
+    let doubts: Vec<(&str, &str)> = found
+        .iter()
+        .filter(|one| one.1 == "cannot-know")
+        .map(|one| (one.0.as_str(), one.2.as_str()))
+        .collect();
+    let reason = |name: &str| doubts.iter().find(|one| one.0 == name).map_or("", |one| one.1);
+    assert!(reason("handler").contains("register"), "{doubts:?}");
+    assert!(reason("Outside.on_event").contains("Base"), "{doubts:?}");
+    assert!(reason("_connection").contains("a call returns"), "{doubts:?}");
+    assert!(!found.iter().any(|one| one.0 == "_helper"), "the handler uses it: {found:?}");
+}
+
+#[test]
+fn a_path_and_classes_select_and_nothing_is_exit_code_one() {
+    let files = [
+        ("a/one.go", "package a\n\nfunc dead() {}\n"),
+        ("b/two.go", "package b\n\nfunc gone() {}\n"),
+    ];
+    let (found, code) = unused(&files, &["a"]);
+    assert_eq!((names(&found, "unused"), code), (vec!["dead"], 0), "{found:?}");
+    let (found, code) = unused(&files, &["--classes", "only-tests-use-it"]);
+    assert_eq!((found.len(), code), (0, 1));
+}
