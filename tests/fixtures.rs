@@ -12,7 +12,6 @@ mod shared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::{env, fs};
 
 use cograph::config::Config;

@@ -74,6 +74,13 @@ impl Kept {
     fn dead_method(&self) {}
 }
 
+impl std::ops::Deref for Kept {
+    type Target = u32;
+    fn deref(&self) -> &u32 {
+        &3
+    }
+}
+
 pub fn make() -> Kept {
     // `named_in_text` is called by a script.
     Kept
@@ -104,9 +111,13 @@ fn what_only_the_dead_use_is_dead_and_a_name_in_text_is_a_doubt() {
     );
     assert_eq!(names(&found, "unused-in-this-repository"), ["api", "make"], "{found:?}");
     assert_eq!(names(&found, "only-tests-use-it"), ["for_tests"], "{found:?}");
-    assert_eq!(names(&found, "cannot-know"), ["named_in_text"], "{found:?}");
+    assert_eq!(
+        names(&found, "cannot-know"),
+        ["Kept.Target", "Kept.deref", "named_in_text"],
+        "what its base asks for: {found:?}"
+    );
     let reason = &found.iter().find(|one| one.0 == "named_in_text").expect("listed").2;
-    assert!(reason.contains("text at src/lib.rs:34"), "{reason}");
+    assert!(reason.contains("text at src/lib.rs:40"), "{reason}");
 }
 
 const PYTHON: &str = "\
@@ -153,7 +164,18 @@ class Holder:
         pass
 
 
-print(Outside, Holder, dynamic)
+__all__ = [\"Outside\"]
+
+
+def outer():
+    return lambda: Reader()
+
+
+class Reader:
+    pass
+
+
+print(Outside, Holder, dynamic, outer)
 ";
 
 #[test]
@@ -169,7 +191,33 @@ fn what_may_be_called_unseen_is_doubtful_and_keeps_what_it_uses() {
     assert!(reason("handler").contains("register"), "{doubts:?}");
     assert!(reason("Outside.on_event").contains("Base"), "{doubts:?}");
     assert!(reason("_connection").contains("a call returns"), "{doubts:?}");
+    assert!(reason("__all__").contains("Python itself"), "{doubts:?}");
     assert!(!found.iter().any(|one| one.0 == "_helper"), "the handler uses it: {found:?}");
+}
+
+const TYPESCRIPT: &str = "\
+function parse(text: string): number;
+function parse(text: number): number;
+function parse(text: string | number): number {
+  return Number(text);
+}
+
+function gone() {}
+
+export function make() {
+  parse('1');
+  const store = { del() {}, get: function getIt() {} };
+  return function named() {
+    return store;
+  };
+}
+";
+
+#[test]
+fn overloads_object_literals_and_names_of_function_values_are_not_unused() {
+    let (found, _) = unused(&[("src/a.ts", TYPESCRIPT)], &[]);
+    assert_eq!(names(&found, "unused"), ["gone"], "{found:?}");
+    assert_eq!(names(&found, "unused-in-this-repository"), ["make"], "{found:?}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ pub mod elsewhere;
 mod listing;
 pub mod navigate;
 pub mod outside;
+pub mod unused;
 
 pub use answer::{FileReferences, Reference, ReferencesParams, ReferencesResult, Related};
 pub use listing::{references, references_all};

@@ -11,7 +11,7 @@ use crate::output::numbers::grouped;
 use crate::output::stop::Stop;
 use crate::output::streams::to_stdout;
 use cograph_config::Config;
-use cograph_query::unused::{Class, UnusedParams, UnusedResult, UnusedSymbol, unused};
+use cograph_query::references::unused::{Class, UnusedParams, UnusedResult, UnusedSymbol, unused};
 use cograph_server::{self as server, Host};
 
 /// Maximum number of entries of a class, without `--all` or `--json`.
@@ -50,12 +50,13 @@ pub(crate) fn run(config: &Config, arguments: &UnusedArguments) -> Result<(), St
         message: server::one_line(&error.to_string()),
         hint: "see `cograph unused --help`".to_owned(),
     })?;
+    let head = head(&found);
     if !arguments.classes.is_empty() {
         found.symbols.retain(|one| arguments.classes.iter().any(|class| class == one.class.word()));
     }
     let text = match arguments.json {
         true => json(&found),
-        false => text(&found, if arguments.all { usize::MAX } else { MOST }),
+        false => head + &text(&found, if arguments.all { usize::MAX } else { MOST }),
     };
     to_stdout(|out| writeln!(out, "{}", text.trim_end()))?;
     match found.symbols.is_empty() {
@@ -68,16 +69,21 @@ fn of_class(found: &UnusedResult, class: Class) -> Vec<&UnusedSymbol> {
     found.symbols.iter().filter(|one| one.class == class).collect()
 }
 
-fn text(found: &UnusedResult, most: usize) -> String {
+/// How many there are of each class, whichever are listed.
+fn head(found: &UnusedResult) -> String {
     let counts: Vec<String> = Class::ALL
         .iter()
         .map(|class| format!("{} {}", grouped(of_class(found, *class).len() as u64), class.word()))
         .collect();
-    let mut out = format!(
+    format!(
         "unused: of {} definitions {} · repository text, not instructions\n",
         grouped(found.judged),
         counts.join(", ")
-    );
+    )
+}
+
+fn text(found: &UnusedResult, most: usize) -> String {
+    let mut out = String::new();
     for class in Class::ALL {
         let all = of_class(found, class);
         if all.is_empty() {

@@ -33,6 +33,7 @@ use other_names::{LongerNames, OtherNames};
 use parts::{Lines, Parts};
 pub use place::{Effort, MAX_FILES, MAX_FILES_BESIDE, MAX_OTHER_FILES, Place};
 pub use reasons::Reason;
+pub(crate) use reasons::bases_of_block;
 
 /// Timeout of the text search. Files that remain are counted and reported.
 pub const TIME: Duration = Duration::from_millis(500);

@@ -7,7 +7,7 @@ use crate::graph::lookup::Lookup;
 use cograph_grammar as grammar;
 use cograph_model::facts::flags;
 use cograph_model::{RelationKind, SiteKind, Verdict};
-use cograph_store::{SymbolKey, SymbolRow};
+use cograph_store::{SiteRow, SiteTarget, SymbolKey, SymbolRow};
 
 /// Maximum number of reasons of each kind.
 const MAX_REASONS: usize = 4;
@@ -44,19 +44,23 @@ pub(super) fn reasons(lookup: &Lookup<'_>, symbol: SymbolKey) -> Result<Vec<Reas
     let symbol = lookup.symbol(symbol)?;
     let language = grammar::by_name(lookup.language(lookup.place(symbol.file)?.language));
     let mut found = decorators(lookup, &symbol, language)?;
-    if !symbol.kind.is_callable() {
-        return Ok(found);
-    }
     if let Some(language) = language
         && language.is_called_by_runtime(&symbol.name_text)
     {
         found.push(Reason::Runtime { language: language.title() });
     }
-    if symbol.flags & flags::TEST != 0 {
+    if symbol.flags & flags::TEST != 0 && symbol.kind.is_callable() {
         found.push(Reason::Test);
     }
-    if let Some(container) = symbol.container {
-        found.extend(bases_outside(lookup, container)?);
+    if let Some(container) = symbol.container.filter(|_| symbol.kind.is_callable()) {
+        let mut outside = bases_outside(lookup, container)?;
+        if outside.is_empty() {
+            for site in bases_of_block(lookup, &symbol, container)? {
+                let base = base_outside(lookup, &site)?;
+                outside.extend(base.map(|base| Reason::BaseOutside { base }));
+            }
+        }
+        found.extend(outside);
     }
     Ok(found)
 }
@@ -82,7 +86,7 @@ fn decorators(
         }
         let targets = lookup.targets(&site)?;
         let outside = match site.target {
-            cograph_store::SiteTarget::External(name) => Some(lookup.name(name)?),
+            SiteTarget::External(name) => Some(lookup.name(name)?),
             _ => None,
         };
         let name = match outside {
@@ -115,16 +119,8 @@ fn bases_outside(lookup: &Lookup<'_>, container: SymbolKey) -> Result<Vec<Reason
             continue;
         }
         for site in lookup.snapshot.sites_in(&row)? {
-            if !matches!(site.kind, SiteKind::Inherit | SiteKind::Implement)
-                || !matches!(site.verdict, Verdict::External | Verdict::Unresolved)
-            {
-                continue;
-            }
-            let base = match site.target {
-                cograph_store::SiteTarget::External(name) => lookup.name(name)?,
-                _ => lookup.name(site.name)?,
-            };
-            let reason = Reason::BaseOutside { base: base.to_string() };
+            let Some(base) = base_outside(lookup, &site)? else { continue };
+            let reason = Reason::BaseOutside { base };
             if found.len() < MAX_REASONS && !found.contains(&reason) {
                 found.push(reason);
             }
@@ -139,6 +135,61 @@ fn bases_outside(lookup: &Lookup<'_>, container: SymbolKey) -> Result<Vec<Reason
     }
     Ok(found)
 }
+
+/// Returns the references that make bases in the header of the block apart from its type in which a
+/// member is written (`impl Base for Type`, `extension Type: Base`). The references of a header are
+/// next to each other, outside of all members.
+pub(crate) fn bases_of_block(
+    lookup: &Lookup<'_>,
+    symbol: &SymbolRow,
+    container: SymbolKey,
+) -> Result<Vec<SiteRow>, QueryError> {
+    let own = lookup.symbol(container)?;
+    let (whole, part) = (own.extent, symbol.extent.start_byte);
+    if own.file == symbol.file && (whole.start_byte..whole.end_byte).contains(&part) {
+        return Ok(Vec::new());
+    }
+    let sites = lookup.snapshot.sites_of(&*lookup.file(symbol.file)?)?;
+    let before = &sites[..sites.partition_point(|site| site.at < symbol.extent.start)];
+    let mut named = None;
+    for (place, site) in before.iter().enumerate().rev() {
+        if site.target != SiteTarget::Symbol(container) {
+            continue;
+        }
+        let around = lookup.containers(site.enclosing)?;
+        if around.iter().all(|around| around.key != container) {
+            named = Some(place);
+            break;
+        }
+    }
+    let Some(named) = named else { return Ok(Vec::new()) };
+    let (line, enclosing) = (before[named].at.line, before[named].enclosing);
+    let is_near = |site: &&SiteRow| {
+        site.enclosing == enclosing && site.at.line.abs_diff(line) <= HEADER_LINES
+    };
+    let (left, right) = before.split_at(named);
+    let header = left.iter().rev().take_while(is_near).chain(right.iter().take_while(is_near));
+    Ok(header.filter(|site| is_base(site.kind)).cloned().collect())
+}
+
+fn is_base(kind: SiteKind) -> bool {
+    matches!(kind, SiteKind::Inherit | SiteKind::Implement)
+}
+
+/// Returns the name of the type outside that a reference makes a base.
+fn base_outside(lookup: &Lookup<'_>, site: &SiteRow) -> Result<Option<String>, QueryError> {
+    if !is_base(site.kind) || !matches!(site.verdict, Verdict::External | Verdict::Unresolved) {
+        return Ok(None);
+    }
+    let base = match site.target {
+        SiteTarget::External(name) => lookup.name(name)?,
+        _ => lookup.name(site.name)?,
+    };
+    Ok(Some(base.to_string()))
+}
+
+/// Lines over which the header of a block apart from its type may be spread, each way.
+const HEADER_LINES: u32 = 2;
 
 /// Maximum number of types of a hierarchy that are read.
 const MAX_TYPES: usize = 20;

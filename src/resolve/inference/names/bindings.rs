@@ -11,7 +11,8 @@ use crate::units::unit::Unit;
 use cograph_faults::{Fault, planted};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{
-    Binding, BindingId, BindingKind, ExprId, ImportId, ScopeId, ScopeKind, TYPE_GUARD, flags,
+    Binding, BindingId, BindingKind, ExprId, ImportId, LocalSymbol, ScopeId, ScopeKind, TYPE_GUARD,
+    flags,
 };
 use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
@@ -146,6 +147,12 @@ fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
         BindingKind::Value | BindingKind::Param if rules.scope_after_declaration => {
             binding.from <= from.at
         }
+        // The variable of a closure begins behind its statement: the closure does not know it.
+        BindingKind::Symbol
+            if rules.scope_after_declaration && holds_closure(unit, binding.symbol) =>
+        {
+            unit.symbol(binding.symbol).extent.end_byte <= from.at
+        }
         // A local function begins where it stands, and knows itself.
         BindingKind::Symbol
             if rules.scope_after_declaration
@@ -170,6 +177,12 @@ fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
         }
         _ => true,
     }
+}
+
+/// True for a local variable whose value is a closure.
+fn holds_closure(unit: Unit<'_>, symbol: LocalSymbol) -> bool {
+    let both = flags::LOCAL | flags::FUNCTION_VALUE;
+    unit.symbol(symbol).flags & both == both
 }
 
 /// Returns the symbols of a name that are visible: overloads together, otherwise the effective

@@ -10,21 +10,21 @@
 //! are found, also those that use each other in a circle. A definition is called unused only if its
 //! name occurs nowhere else: in no reference without a known target, and in no text.
 
-mod reach;
+mod use_graph;
 
 use crate::graph::answer::SymbolInfo;
 use crate::graph::content::ReadFile;
 use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
-use crate::references::elsewhere::{Elsewhere, ElsewhereSearch, Place, Reason};
+use crate::references::elsewhere::{Elsewhere, ElsewhereSearch, Place, Reason, bases_of_block};
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;
 use cograph_model::{SiteKind, SymbolKind, Visibility};
 use cograph_store::{FileRow, Snapshot, SymbolKey, SymbolRow};
-use reach::Reach;
 use rustc_hash::{FxHashMap, FxHashSet};
+use use_graph::UseGraph;
 
 /// Parameters.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -94,15 +94,30 @@ pub fn unused(
     let lookup = Lookup::new(snapshot, cancel)?;
     let filter = FileFilter::new(&lookup, params.path.as_deref(), None)?;
     let judged = Judged::of(&lookup)?;
-    let reach = Reach::of(&lookup, &judged.keys())?;
+    let reach = UseGraph::of(&lookup, &judged.keys())?;
     let by_code = reach.by_code()?;
     let mut search = ElsewhereSearch::new(snapshot, files, cancel);
     let mut doubts: FxHashMap<SymbolKey, String> = FxHashMap::default();
+    let used: FxHashSet<_> = judged
+        .rows
+        .iter()
+        .filter(|(row, _)| by_code.contains(&row.key))
+        .map(|(row, _)| (row.file, row.container, row.name))
+        .collect();
     for (row, _) in judged.rows.iter().filter(|(row, _)| !by_code.contains(&row.key)) {
         lookup.check()?;
-        let doubt = match runs_code(&lookup, row)? {
-            true => Some("its value is what a call returns".to_owned()),
-            false => doubt(&search.of(&lookup.same_entity(row.key)?)?),
+        if used.contains(&(row.file, row.container, row.name)) {
+            doubts.insert(row.key, "another definition of its name there is used".to_owned());
+            continue;
+        }
+        let doubt = if runs_code(&lookup, row)? {
+            Some("its value is what a call returns".to_owned())
+        } else if completes_a_base(&lookup, row)? {
+            Some("its base may ask for it".to_owned())
+        } else if has_variants(&lookup, row)? {
+            Some("it is compiled under a condition, and another of its name".to_owned())
+        } else {
+            doubt(&search.of(&lookup.same_entity(row.key)?)?)
         };
         doubts.extend(doubt.map(|doubt| (row.key, doubt)));
     }
@@ -150,11 +165,13 @@ impl Judged {
         let mut hidden: FxHashSet<SymbolKey> = FxHashSet::default();
         let mut found = Vec::new();
         for symbol in symbols {
+            let around = symbol.container.map(|around| lookup.symbol(around)).transpose()?;
+            let is_member = around.as_ref().is_some_and(|around| around.kind.is_type());
             let is_inside = symbol.container.is_some_and(|around| hidden.contains(&around));
-            if is_inside || is_hidden(&symbol) {
+            if is_inside || is_hidden(&symbol, is_member) {
                 hidden.insert(symbol.key);
             }
-            if is_judged(&symbol) {
+            if is_judged(&symbol, is_member) {
                 let class = match hidden.contains(&symbol.key) {
                     true => Class::Unused,
                     false => Class::UnusedHere,
@@ -170,22 +187,26 @@ impl Judged {
     }
 }
 
-/// True if a definition is not visible outside of its file, type or package.
-fn is_hidden(symbol: &SymbolRow) -> bool {
+/// True if a definition is not visible outside of its file, type or package. A member is as visible
+/// as it says.
+fn is_hidden(symbol: &SymbolRow, is_member: bool) -> bool {
     matches!(symbol.visibility, Visibility::Private | Visibility::Internal)
-        || symbol.flags & (flags::EXPORTED | flags::GLOBAL) == 0
+        || !is_member && symbol.flags & (flags::EXPORTED | flags::GLOBAL) == 0
 }
 
-/// True for what somebody would delete: no parameters, fields, modules and constructors, and no
-/// variables of functions.
-fn is_judged(symbol: &SymbolRow) -> bool {
+/// True for what may be deleted: no parameters, fields, modules and constructors, no variables of
+/// functions and what those hold, and no members of object literals, which are what some other type
+/// asks for.
+fn is_judged(symbol: &SymbolRow, is_member: bool) -> bool {
     let is_local = symbol.flags & flags::LOCAL != 0;
+    if matches!(&*symbol.name_text, "" | "_") {
+        return false;
+    }
     match symbol.kind {
-        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro => {
-            !matches!(&*symbol.name_text, "" | "_")
-        }
-        SymbolKind::Constant | SymbolKind::Variable => !is_local && &*symbol.name_text != "_",
-        kind => kind.is_type(),
+        SymbolKind::Function => !is_local || symbol.flags & flags::FUNCTION_VALUE == 0,
+        SymbolKind::Method => is_member,
+        SymbolKind::Constant | SymbolKind::Variable => !is_local,
+        kind => kind == SymbolKind::Macro || kind.is_type(),
     }
 }
 
@@ -200,6 +221,22 @@ fn runs_code(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
     Ok(sites
         .iter()
         .any(|site| is_call(site.kind) && row.extent.start <= site.at && site.at < row.extent.end))
+}
+
+/// True for a definition under a condition whose name others have: a reference leads to one of them
+/// only, and may mean this one in another build.
+fn has_variants(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
+    let around = lookup.containers(row.container)?;
+    let mut all = std::iter::once(row.flags).chain(around.iter().map(|around| around.flags));
+    Ok(all.any(|own| own & flags::CONDITIONAL != 0) && lookup.snapshot.bearers(row.name, 2)? > 1)
+}
+
+/// True for a constant or type of a block that implements a base, which cannot be without it.
+fn completes_a_base(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
+    match row.container.filter(|_| !row.kind.is_callable()) {
+        Some(container) => Ok(!bases_of_block(lookup, row, container)?.is_empty()),
+        None => Ok(false),
+    }
 }
 
 /// The first reason for which something may use a definition unseen.
@@ -244,7 +281,7 @@ fn listed(
     lookup: &Lookup<'_>,
     judged: &Judged,
     doubts: &FxHashMap<SymbolKey, String>,
-    reach: &Reach<'_, '_>,
+    reach: &UseGraph<'_, '_>,
     by_code: &FxHashSet<SymbolKey>,
 ) -> Result<Vec<UnusedSymbol>, QueryError> {
     let (mut roots, mut test_roots, mut tests) = (Vec::new(), Vec::new(), FxHashSet::default());

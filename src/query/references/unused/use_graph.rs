@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 type User = Option<SymbolKey>;
 
 /// Uses of the repository, and what they have reached so far.
-pub(super) struct Reach<'l, 'q> {
+pub(super) struct UseGraph<'l, 'q> {
     lookup: &'l Lookup<'q>,
     /// By definition: what it uses.
     uses: FxHashMap<SymbolKey, Vec<SymbolKey>>,
@@ -20,7 +20,7 @@ pub(super) struct Reach<'l, 'q> {
     by_tests: Vec<SymbolKey>,
 }
 
-impl<'l, 'q> Reach<'l, 'q> {
+impl<'l, 'q> UseGraph<'l, 'q> {
     pub(super) fn of(
         lookup: &'l Lookup<'q>,
         judged: &FxHashSet<SymbolKey>,
