@@ -28,8 +28,8 @@ use cograph_model::facts::{
 };
 use cograph_model::{ProblemKind, SiteKind};
 pub(super) use context::{
-    Callable, Context, Declared, Decorator, Definition, Embedded, Generated, Pending, QUOTES, READ,
-    Surroundings, Usage, Wrapper,
+    Callable, Context, Declarator, Declared, Decorator, Definition, Embedded, Generated, Pending,
+    QUOTES, READ, Surroundings, Usage,
 };
 pub(super) use input::Input;
 pub(super) use position::{line, offset, position};

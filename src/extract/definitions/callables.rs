@@ -10,7 +10,7 @@ use crate::walk::{
 };
 use cograph_grammar::{Rule, SelfRule};
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Synthetic, flags,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -283,7 +283,7 @@ pub(crate) fn body<'t>(walk: &mut Walk<'t>, body: Node<'t>, symbol: LocalSymbol,
     if symbol.is_some() {
         walk.facts.add_value(symbol, value);
     } else if value.is_some() {
-        let name = walk.facts.name(RESULT);
+        let name = walk.facts.synthetic(Synthetic::Results);
         walk.bind(inner, name, BindingKind::Result, body.start_byte(), ExprId::NONE, value);
     }
 }
@@ -320,7 +320,7 @@ pub(crate) fn statements<'t>(
     if symbol.is_some() {
         walk.facts.add_value(symbol, value);
     } else {
-        let name = walk.facts.name(RESULT);
+        let name = walk.facts.synthetic(Synthetic::Results);
         walk.bind(inner, name, BindingKind::Result, child.start_byte(), ExprId::NONE, value);
     }
 }

@@ -21,7 +21,7 @@ use crate::walk::unruled;
 use crate::walk::{Callable, Pending, READ, Surroundings, Usage, Walk};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, NameId, PREPENDED, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Wrapper, flags,
 };
 use cograph_model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -386,8 +386,7 @@ pub(crate) fn embed<'t>(
     for base in &bases {
         let mut ty = types::visit_type(walk, *base, Usage::Site(SiteKind::Inherit));
         if is_first {
-            let name = walk.facts.name(PREPENDED);
-            ty = walk.facts.of(ty, |ty| Expr::Wrap(ty, name));
+            ty = walk.facts.of(ty, |ty| Expr::Wrap(ty, Wrapper::Prepended));
         }
         walk.facts.add_base(embedding, ty, false);
     }

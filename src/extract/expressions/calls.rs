@@ -10,7 +10,7 @@ use crate::walk::position::offset;
 use crate::walk::{READ, Usage, Walk, children, names, rule_choice, texts, unruled};
 use cograph_grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
 use cograph_model::SiteKind;
-use cograph_model::facts::{Expr, ExprId, Run, UNNAMED};
+use cograph_model::facts::{Expr, ExprId, Run, Synthetic};
 use tree_sitter::Node;
 
 /// Calls the member of the base that the enclosing callable overrides.
@@ -108,7 +108,10 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
                 // A call without a name is where its arguments begin.
                 let (name, at) = match is_self {
                     true => (names::name_of(walk, callee_node), callee_node),
-                    false => (walk.facts.name(UNNAMED), args_node.unwrap_or(callee_node)),
+                    false => {
+                        let unnamed = walk.facts.synthetic(Synthetic::UnnamedCallee);
+                        (unnamed, args_node.unwrap_or(callee_node))
+                    }
                 };
                 walk.site(usage, at, name, value);
             }

@@ -6,13 +6,13 @@ use crate::walk::input::Input;
 use crate::walk::{Walk, children, rule_choice};
 use cograph_grammar::Rule;
 use cograph_model::SiteKind;
-use cograph_model::facts::{ExprId, UNNAMED};
+use cograph_model::facts::{ExprId, Synthetic};
 use tree_sitter::Node;
 
 /// Records a call of a computed callee as a reference without a target.
 pub(crate) fn computed_call<'t>(walk: &mut Walk<'t>, callee: Node<'t>, kind: SiteKind) {
     if walk.seen.is_kept {
-        let name = walk.facts.name(UNNAMED);
+        let name = walk.facts.synthetic(Synthetic::UnnamedCallee);
         walk.site(Usage::Site(kind), callee, name, ExprId::NONE);
     }
 }

@@ -27,7 +27,7 @@ use crate::references::{
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::{ImplicitUse, Tier};
-use cograph_model::facts::{BindingKind, Expr, ExprId, Site};
+use cograph_model::facts::{BindingKind, Expr, ExprId, Site, external_callable};
 use cograph_model::graph::{FileId, Resolution, SymbolRef};
 use cograph_model::{SiteKind, Step, SymbolKind, Verdict};
 
@@ -258,7 +258,7 @@ fn value_site(db: &Db, file: FileId, site: &Site, callee: &Ty) -> Resolution {
             }
         }
         // What a library gave back may be a function of the repository.
-        Ty::External(name) if name.ends_with("()") => unresolved(Step::Dynamic),
+        Ty::External(name) if external_callable(&name).is_some() => unresolved(Step::Dynamic),
         Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
             external(name, Step::Builtin)
         }

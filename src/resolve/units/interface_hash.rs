@@ -8,8 +8,8 @@ use crate::units::contexts::Context;
 use crate::units::scope_bindings::ByScope;
 use cograph_model::children::Children;
 use cograph_model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, GIVEN, NameId, Run, ScopeId,
-    ScopeKind, Symbol,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, ScopeId, ScopeKind,
+    Symbol, Synthetic,
 };
 use own::{Own, last_byte, ranks};
 use rustc_hash::FxHashMap;
@@ -181,10 +181,8 @@ impl<'f> Reach<'f> {
 
     /// Names of what callables pass to closures, as far as the file has any.
     fn given_names(&self) -> Vec<NameId> {
-        let is_given = |name: &str| {
-            let position = name.strip_prefix(GIVEN);
-            position.is_some_and(|position| position.parse::<usize>().is_ok())
-        };
+        let is_given =
+            |name: &str| matches!(Synthetic::of(name), Some(Synthetic::PassedArgument(_)));
         let names = self.facts.names.iter().enumerate().filter(|(_, name)| is_given(name));
         names.map(|(position, _)| NameId::at(position)).collect()
     }

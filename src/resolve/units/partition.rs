@@ -109,21 +109,11 @@ impl Shared {
             symbol.doc = Box::default();
             symbol.signature = match language_data.tag_word(&symbol.signature) {
                 Some(word) if symbol.kind.is_type() => word.into(),
-                _ => distinguishing_part(&symbol.signature),
+                _ => Box::default(),
             };
         }
         facts.shrink();
         prepared
-    }
-}
-
-/// Returns the part of a header that distinguishes definitions of one name: the mark of a macro,
-/// and qualifiers behind the parameters.
-fn distinguishing_part(signature: &str) -> Box<str> {
-    let mark = if signature.starts_with('#') { "#" } else { "" };
-    match signature.rsplit_once(')') {
-        Some((_, tail)) if tail.contains("const") => format!("{mark}){tail}").into(),
-        _ => mark.into(),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
 use crate::workspace::postings::Definitions;
 use cograph_model::RepoPath;
-use cograph_model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
+use cograph_model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol, Synthetic};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -107,6 +107,11 @@ impl<'a> Program<'a> {
     /// Interns a text, which need not occur in any file.
     pub(crate) fn named(&self, text: &str) -> Name {
         self.tables.files.names.number(text)
+    }
+
+    /// Interns the name of what has none in the source.
+    pub(crate) fn synthetic(&self, name: Synthetic) -> Name {
+        self.named(name.text())
     }
 
     /// Returns the bindings of a name in a scope of a file, in order of appearance.

@@ -10,7 +10,7 @@ use crate::inference::types::infer;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_model::facts::{
-    Binding, BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeId, Site, Symbol, flags,
+    Binding, BindingKind, Expr, ExprId, LocalSymbol, ScopeId, Site, Symbol, Wrapper, flags,
 };
 use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{SymbolKind, Visibility};
@@ -302,7 +302,7 @@ fn declared(
     let unit = db.program.known(file);
     let mut value = DeclaredValue { is_constant: false, is_indirect: false };
     while let Expr::Wrap(inner, wrapper) = unit.facts.exprs[ty.get()?] {
-        let is_modifier = unit.text(wrapper) == READ_ONLY_TYPE;
+        let is_modifier = wrapper == Wrapper::ReadOnly;
         value.is_constant |= is_modifier;
         value.is_indirect |= !is_modifier;
         ty = inner;

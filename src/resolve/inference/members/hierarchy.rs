@@ -11,7 +11,7 @@ use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
 use cograph_grammar::{CallMeaning, MemberLookup};
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingKind, Expr, ExprId, PREPENDED, flags};
+use cograph_model::facts::{BindingKind, Expr, ExprId, Wrapper, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -57,7 +57,7 @@ fn direct_bases(db: &Db, symbol: SymbolRef) -> Vec<Ancestor> {
 fn is_prepended(db: &Db, file: FileId, base: ExprId) -> bool {
     let unit = db.program.known(file);
     let wrapper = base.get().map(|position| unit.facts.exprs[position]);
-    matches!(wrapper, Some(Expr::Wrap(_, name)) if unit.text(name) == PREPENDED)
+    matches!(wrapper, Some(Expr::Wrap(_, Wrapper::Prepended)))
 }
 
 /// Adds the bases that a call gives to the type that it returns: arguments for the parameters that

@@ -10,12 +10,9 @@ use crate::units::import_target::Module;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingKind, Expr, ScopeId, Symbol, flags};
+use cograph_model::facts::{BindingKind, Expr, ScopeId, Symbol, Synthetic, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
-
-/// Name of the default export of a file.
-const DEFAULT: &str = "default";
 
 /// Name of the type flow table for members of callables.
 pub(crate) const FUNCTION: &str = "Function";
@@ -113,7 +110,7 @@ pub(crate) fn base_of_unnamed(db: &Db, file: FileId, scope: ScopeId) -> Option<T
 fn is_export(db: &Db, file: FileId, scope: ScopeId) -> bool {
     let unit = db.program.known(file);
     let Some(object) = unit.language.manifest.names.export_objects.first() else { return false };
-    [object, DEFAULT].into_iter().any(|name| {
+    [object, Synthetic::DefaultExport.text()].into_iter().any(|name| {
         let name = db.program.named(name);
         db.program.bindings(file, unit, ScopeId(0), name).any(|(_, binding)| {
             let value = binding.value.get().map(|value| unit.facts.exprs[value]);

@@ -14,7 +14,7 @@ use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingId, BindingKind, Expr, ScopeId, flags};
+use cograph_model::facts::{BindingId, BindingKind, Expr, ScopeId, Synthetic, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -158,7 +158,7 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
     if let Some(import) = unit.reexport(name).filter(|_| !planted(Fault::ReexportNotFollowed)) {
         return imported::import_entity(db, file, import, visited);
     }
-    if db.program.text(name) == "default"
+    if Synthetic::DefaultExport.is(db.program.text(name))
         && let Some(symbol) =
             unit.facts.symbols.iter().position(|symbol| symbol.flags & flags::DEFAULT_EXPORT != 0)
     {

@@ -2,7 +2,8 @@
 //! them.
 
 use cograph_model::facts::{
-    Binding, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind, Symbol,
+    ArgumentLabel, Binding, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind,
+    Symbol, Wrapper,
 };
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
@@ -178,9 +179,21 @@ impl Ranks<'_> {
                 self.name(hasher, name);
                 self.scope_id(scope).hash(hasher);
             }
-            Expr::Member(of, name) | Expr::Wrap(of, name) | Expr::Argument(of, name) => {
+            Expr::Member(of, name) => {
                 self.expr_id(of).hash(hasher);
                 self.name(hasher, name);
+            }
+            Expr::Wrap(of, wrapper) => {
+                (self.expr_id(of), std::mem::discriminant(&wrapper)).hash(hasher);
+                if let Wrapper::Named(name) = wrapper {
+                    self.name(hasher, name);
+                }
+            }
+            Expr::Argument(of, label) => {
+                (self.expr_id(of), std::mem::discriminant(&label)).hash(hasher);
+                if let ArgumentLabel::Name(name) = label {
+                    self.name(hasher, name);
+                }
             }
             Expr::Call(of, run) | Expr::Construct(of, run) | Expr::Apply(of, run) => {
                 self.expr_id(of).hash(hasher);
@@ -207,7 +220,7 @@ impl Ranks<'_> {
             | Expr::SelfType(scope)
             | Expr::Lambda(scope)
             | Expr::Members(scope) => self.scope_id(scope).hash(hasher),
-            Expr::Given(scope, number) => (self.scope_id(scope), number).hash(hasher),
+            Expr::Given(scope, what) => (self.scope_id(scope), what).hash(hasher),
             Expr::Literal(name) => self.name(hasher, name),
             Expr::Union(run) | Expr::Tuple(run) | Expr::Function(run) => self.run(hasher, run),
             Expr::Unknown => {}
