@@ -9,7 +9,7 @@ use crate::imports::{export, import};
 use crate::macros::bodies;
 use crate::types::generics;
 use crate::walk::position::offset;
-use crate::walk::{READ, Usage, Walk, children, rule_choice, surroundings, unruled};
+use crate::walk::{READ, Usage, Walk, children, fallback, rule_choice, surroundings};
 use crate::{definitions, types};
 use cograph_grammar::Rule;
 use cograph_model::facts::{
@@ -31,7 +31,7 @@ pub(super) fn visit_node<'t>(
     match rule_choice::rule_of(&walk.input, node, kind) {
         Some(rule) => {
             let value = apply(walk, rule, node, usage);
-            unruled::visit_rest_of(walk, node);
+            fallback::visit_rest_of(walk, node);
             value
         }
         // A node that is only a type is one in any position.

@@ -167,7 +167,7 @@ fn build(
     for (place, file) in files.enumerate() {
         let (record, found) = file?;
         let sites = FileSites::of(&record, &found);
-        numbering.take_in(&texts, &record, &sites).map_err(too_large)?;
+        numbering.assign(&texts, &record, &sites).map_err(too_large)?;
         writer.names(&numbering.names[written..]).map_err(io)?;
         written = numbering.names.len();
         site_total +=

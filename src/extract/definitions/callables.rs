@@ -6,7 +6,7 @@ use crate::types;
 use crate::types::generics;
 use crate::walk::position::offset;
 use crate::walk::{
-    Definition, READ, Usage, Walk, children, names, rule_choice, surroundings, unruled,
+    Definition, READ, Usage, Walk, children, fallback, names, rule_choice, surroundings,
 };
 use cograph_grammar::{Rule, SelfRule};
 use cograph_model::facts::{
@@ -175,7 +175,7 @@ pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
         implied_constructor(walk, symbol, name_node, body);
         self::body(walk, body, symbol, *tail);
     }
-    unruled::visit_left_out(walk, node);
+    fallback::visit_left_out(walk, node);
     callable_scope::leave_callable(walk, context);
     ExprId::NONE
 }

@@ -15,9 +15,9 @@ use crate::types;
 use crate::types::generics;
 use crate::walk::Definition;
 use crate::walk::children;
+use crate::walk::fallback;
 use crate::walk::names;
 use crate::walk::rule_choice;
-use crate::walk::unruled;
 use crate::walk::{Callable, Pending, READ, Surroundings, Usage, Walk};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::facts::{
@@ -96,7 +96,7 @@ pub(crate) fn named_type<'t>(
         };
         constructions::of_bare_variants(walk, symbol, body);
     }
-    unruled::visit_left_out(walk, node);
+    fallback::visit_left_out(walk, node);
     generated::define(walk, symbol, inner, &generated);
     let outer = before.outer.scope;
     callable_scope::leave_callable(walk, before);
@@ -284,7 +284,7 @@ pub(crate) fn statics<'t>(walk: &mut Walk<'t>, node: Node<'t>, body: &'static Se
         walk.visit_children(body);
     }
     walk.context.around = around;
-    unruled::visit_left_out(walk, node);
+    fallback::visit_left_out(walk, node);
     ExprId::NONE
 }
 

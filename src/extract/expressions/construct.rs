@@ -4,7 +4,7 @@ use crate::bindings::variables;
 use crate::definitions::{constructions, shadowing};
 use crate::expressions::{literals, values};
 use crate::types;
-use crate::walk::{READ, Usage, Walk, children, names, rule_choice, unruled};
+use crate::walk::{READ, Usage, Walk, children, fallback, names, rule_choice};
 use cograph_grammar::{Pattern, Rule, Selector};
 use cograph_model::SiteKind;
 use cograph_model::facts::{ArgumentLabel, BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
@@ -147,7 +147,7 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
         walk.site(Usage::Site(SiteKind::Construct), ty, name, built);
     }
     if !walk.context.call_site.is_some() && ty.is_some() {
-        unruled::computed_call(walk, ty_node.unwrap_or(node), SiteKind::Construct);
+        fallback::computed_call(walk, ty_node.unwrap_or(node), SiteKind::Construct);
     }
     let site = walk.take_call_site();
     let mut type_list = Vec::new();

@@ -11,7 +11,7 @@ use crate::imports::record::ModuleName;
 use crate::types::generics;
 use crate::walk::input::Input;
 use crate::walk::{
-    Definition, READ, Surroundings, Usage, Walk, children, names, rule_choice, texts, unruled,
+    Definition, READ, Surroundings, Usage, Walk, children, fallback, names, rule_choice, texts,
 };
 use crate::{definitions, types};
 use cograph_grammar::{Pattern, Rule, Selector};
@@ -102,7 +102,7 @@ pub(crate) fn lambda<'t>(
     } else if *flat {
         callables::statements(walk, node, params, symbol, *tail);
     }
-    unruled::visit_left_out(walk, node);
+    fallback::visit_left_out(walk, node);
     (walk.context.callable, walk.context.enclosing) = before;
     let inner = walk.context.scope;
     walk.close(scope);

@@ -29,7 +29,7 @@ use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, FileStamp, Relation};
 use cograph_model::packed::{self, Reader};
 use cograph_model::{LanguageId, RepoPath, SkipReason};
-use cograph_resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
+use cograph_resolve::{Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
 use cograph_source::{self as source, WalkedFile};
 use cograph_store::{
     self as store, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock,
@@ -102,7 +102,7 @@ pub(crate) fn build(
     }
     let index = archive::write_index(&draft, &neighbours, &tables)?;
     let outline = Outline { symbol_names: tables.into_symbol_names(), references };
-    let files = files.into_iter().map(Head::of).collect();
+    let files = files.into_iter().map(Metadata::of).collect();
     stopwatch.lap(Phase::Resolve);
 
     (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
@@ -224,7 +224,7 @@ fn extract(
     Ok(extracted)
 }
 
-type Left = (FileRecord, Option<ProjectFile>, Option<Prepared>);
+type Remaining = (FileRecord, Option<ProjectFile>, Option<Prepared>);
 
 /// Writes the facts of a piece, whose first file is `start`, to disk and keeps their exported part.
 fn write_piece(
@@ -232,7 +232,7 @@ fn write_piece(
     start: usize,
     files: Vec<IngestedFile>,
     names: &Mutex<Names>,
-) -> Result<(Placed, Vec<Left>), StoreError> {
+) -> Result<(Placed, Vec<Remaining>), StoreError> {
     let mut piece = PieceWriter::default();
     let mut arranged = Vec::with_capacity(files.len());
     for (place, (record, project_file, shared)) in (start..).zip(files) {
@@ -254,7 +254,7 @@ fn write_piece(
             let prepared = shared.zip(record.content.as_mut().ok()).zip(language).map(
                 |(((shared, words), facts), language)| {
                     let names = words.into_iter().map(|word| known[word as usize]).collect();
-                    shared.leave(Arc::make_mut(facts), language, names)
+                    shared.truncate(Arc::make_mut(facts), language, names)
                 },
             );
             (record, project_file, prepared)
@@ -349,7 +349,7 @@ pub(crate) fn known_file(
     tables: &Tables,
     file: FileId,
     found: &FileResolution,
-    asked: Asked,
+    asked: cograph_resolve::Footprint,
 ) -> KnownFile {
     let head = tables.head(file).expect("it has facts").clone();
     let mut foreign_relations: Vec<FileKey> = found
@@ -379,14 +379,14 @@ fn read_facts(
 }
 
 /// Metadata of a file while its facts are on disk.
-struct Head {
+struct Metadata {
     path: RepoPath,
     stamp: FileStamp,
     language: Option<LanguageId>,
     skipped: Option<SkipReason>,
 }
 
-impl Head {
+impl Metadata {
     fn of(FileRecord { path, stamp, language, content }: FileRecord) -> Self {
         Self { path, stamp, language, skipped: content.err() }
     }
@@ -395,14 +395,14 @@ impl Head {
 /// Reads complete files from disk.
 struct Reading<'d> {
     draft: &'d Draft,
-    files: Vec<Head>,
+    files: Vec<Metadata>,
     ranges: Vec<Range<usize>>,
     facts: Vec<Placed>,
     found: Vec<Placed>,
     foreign_relations: FxHashMap<FileId, Vec<Relation>>,
 }
 
-type Whole = Vec<(FileRecord, FileResolution)>;
+type Results = Vec<(FileRecord, FileResolution)>;
 
 impl Reading<'_> {
     /// Passes all files to `write` in order. Another thread reads ahead.
@@ -436,7 +436,7 @@ impl Reading<'_> {
         })
     }
 
-    fn piece(&self, number: usize) -> Result<Whole, StoreError> {
+    fn piece(&self, number: usize) -> Result<Results, StoreError> {
         let (facts, found) =
             (self.draft.piece(self.facts[number])?, self.draft.piece(self.found[number])?);
         let broken = "the draft gives what was written";
@@ -487,7 +487,7 @@ impl Reading<'_> {
 
 /// Iterates over the files of pieces.
 fn one_by_one(
-    pieces: Receiver<Result<Whole, StoreError>>,
+    pieces: Receiver<Result<Results, StoreError>>,
 ) -> impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>> {
     pieces.into_iter().flat_map(|piece| {
         let (files, failed) = match piece {

@@ -156,7 +156,7 @@ impl Db<'_> {
 
     /// Returns the type of a callee that is an extension of its object's type.
     pub(super) fn extension_callee(&self, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
-        extensions::callee_ty(self, file, callee, extensions::Given::Types(args))
+        extensions::callee_ty(self, file, callee, extensions::KnownArguments::Types(args))
     }
 
     /// Returns the type of a closure's parameter from the call that the closure is passed to.

@@ -88,7 +88,12 @@ impl Shared {
     }
 
     /// Prepares a file with these names, and truncates the facts to the exported part.
-    pub fn leave(self, facts: &mut FileFacts, language: LanguageId, names: Vec<Name>) -> Prepared {
+    pub fn truncate(
+        self,
+        facts: &mut FileFacts,
+        language: LanguageId,
+        names: Vec<Name>,
+    ) -> Prepared {
         let first = First { scopes: self.scopes, bindings: self.bindings };
         let prepared = Prepared::with(facts, language, |facts| {
             let mut table = UnitTable::of_first(facts, names.into(), Some(self.interface), first);

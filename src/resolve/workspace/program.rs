@@ -4,7 +4,7 @@
 use super::tables::Tables;
 use crate::imports::Modules;
 use crate::units::footprint::{FileSet, FootprintBuilder, Question};
-use crate::units::import_target::{ImportTarget, Module, Seen};
+use crate::units::import_target::{ImportTarget, Module, Visible};
 use crate::units::interner::Name;
 use crate::units::space::Space;
 use crate::units::stack;
@@ -234,7 +234,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the imports that a file sees as one of its project.
-    pub(crate) fn shared_imports(&self, file: FileId) -> &'a Seen {
+    pub(crate) fn shared_imports(&self, file: FileId) -> &'a Visible {
         self.linked(file).shared(file)
     }
 

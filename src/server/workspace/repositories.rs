@@ -25,7 +25,7 @@ use cograph_source::{self as source, Root, Sweep};
 use cograph_store::{Location, Pool, PoolSettings, Snapshot};
 use parking_lot::Mutex;
 use progress::{BuildProgress, about_to_start, after, failed, report, watch};
-pub use root_selection::Reach;
+pub use root_selection::AllowedRoots;
 use root_selection::RootSelection;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -115,7 +115,7 @@ impl Repositories {
     ) -> Self {
         let mut repositories = Self::of(
             &Shared::new(config, PoolSettings::default()),
-            Reach::from(root),
+            AllowedRoots::from(root),
             patience,
             || {},
         );
@@ -127,7 +127,7 @@ impl Repositories {
     /// generation.
     pub(crate) fn of(
         shared: &Arc<Shared>,
-        reach: Reach,
+        reach: AllowedRoots,
         patience: Patience,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
@@ -148,8 +148,8 @@ impl Repositories {
     }
 
     /// Records that `roots/list` was sent: calls wait for its response until then.
-    pub(crate) fn client_was_asked(&self, until: Instant) {
-        self.chosen.client_was_asked(until);
+    pub(crate) fn client_got_request(&self, until: Instant) {
+        self.chosen.client_got_request(until);
     }
 
     /// Sets the root chosen by the client: exactly this directory.
@@ -203,7 +203,7 @@ impl Repositories {
 
     /// Opens the default repository for a reader of the whole store, only if the store reflects all
     /// files: such a reader has no place for a staleness report.
-    pub fn whole(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
+    pub fn up_to_date_snapshot(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
         match self.open(None, true, &QueryHints::default(), host)? {
             Readiness::Working(so_far) => Err(unavailable(&so_far.text(), "ask again")),
             Readiness::Ready(opened) => match opened.stale() {
@@ -358,7 +358,7 @@ impl Repositories {
         if !matches!(opened.extent, Extent::Reported(_)) {
             return false;
         }
-        let suspects = Sweep::new(opened.location.root(), opened.snapshot.asked_files()).look(1);
+        let suspects = Sweep::new(opened.location.root(), opened.snapshot.asked_files()).changed(1);
         let Ok(limits) = self.chosen.config().map(|config| config.limits) else { return false };
         if suspects.is_empty() {
             return false;
@@ -415,7 +415,7 @@ impl Repositories {
                 host,
             );
             let is_wanted = host.resume() && !host.cancel().is_cancelled();
-            self.shared.wanted.leave(&job, self.session, is_wanted);
+            self.shared.wanted.withdraw(&job, self.session, is_wanted);
             if !is_wanted {
                 return Err(unavailable("cancelled", "ask again"));
             }

@@ -380,8 +380,8 @@ fn constructed(db: &Db, file: FileId, symbol: SymbolRef, given: &TyList, args: R
     if known.is_empty() {
         return plain;
     }
-    let stands_for = |param: &Parameter| {
+    let represents = |param: &Parameter| {
         known.iter().find(|(of, _)| of == param).map_or(Ty::Unknown, |(_, ty)| ty.clone())
     };
-    Ty::Instance(symbol, params.iter().map(|(param, _)| stands_for(param)).collect())
+    Ty::Instance(symbol, params.iter().map(|(param, _)| represents(param)).collect())
 }

@@ -44,10 +44,10 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
             let (callee, types) = generics::unapplied(db, file, callee);
-            let mut given = Given::without_closures(db, file, args, (argument, closure));
+            let mut given = PassedArguments::without_closures(db, file, args, (argument, closure));
             let count = overload::argument_count(args);
             let extension =
-                extensions::callee_ty(db, file, callee, extensions::Given::Number(count));
+                extensions::callee_ty(db, file, callee, extensions::KnownArguments::Number(count));
             let known = extension
                 .unwrap_or_else(|| callee::callee_ty(db, file, callee, &given.types, args));
             if let Ty::Callable(symbols, receiver) = &known {
@@ -93,7 +93,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
             let (Ty::Type(symbol, _) | Ty::Instance(symbol, _)) = made else {
                 return Ty::Unknown;
             };
-            let given = Given::without_closures(db, file, args, (argument, closure));
+            let given = PassedArguments::without_closures(db, file, args, (argument, closure));
             given_to_type(db, symbol, &made, &given, what)
         }
         _ => Ty::Unknown,
@@ -102,7 +102,13 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
 
 /// Returns the type of a parameter of a closure that a constructor takes, or that the name of a
 /// functional type converts to it.
-fn given_to_type(db: &Db, symbol: SymbolRef, made: &Ty, given: &Given, what: Contextual) -> Ty {
+fn given_to_type(
+    db: &Db,
+    symbol: SymbolRef,
+    made: &Ty,
+    given: &PassedArguments,
+    what: Contextual,
+) -> Ty {
     let symbol = aliases::alias_target(db, symbol).unwrap_or(symbol);
     let hierarchy = hierarchy::hierarchy(db, symbol);
     let constructors = hierarchy.types.iter().map(|(ty, _)| call::constructors(db, *ty));
@@ -145,13 +151,13 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
         }
         Context::Argument(call, argument) => match call.get().map(|call| unit.facts.exprs[call]) {
             Some(Expr::Call(callee, args)) => {
-                let given = Given::without_closures(db, file, args, (argument, object));
+                let given = PassedArguments::without_closures(db, file, args, (argument, object));
                 expected_of_call(db, callee, &given)
             }
             Some(Expr::Construct(ty, args)) => {
                 let made = infer::type_of(db, file, ty);
                 let Ty::Type(symbol, _) = made else { return Ty::Unknown };
-                let given = Given::without_closures(db, file, args, (argument, object));
+                let given = PassedArguments::without_closures(db, file, args, (argument, object));
                 let constructors = call::constructors(db, symbol);
                 expected_by(db, &constructors, Some(&instance_of(&made)), &given)
             }
@@ -162,7 +168,7 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
 }
 
 /// Returns the type of the parameter for an argument of a call.
-fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
+fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
     let file = given.file;
     let (plain, types) = generics::unapplied(db, file, callee);
     let lists = &db.program.known(file).facts.lists;
@@ -181,7 +187,7 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
 }
 
 /// Returns the type of the parameter for an argument of one of several callables.
-fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &Given) -> Ty {
+fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &PassedArguments) -> Ty {
     let declared = |callable: &SymbolRef| {
         overload::parameter_types(db, *callable).get(given.place(db, *callable)?).cloned()
     };
@@ -232,7 +238,7 @@ fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId
 }
 
 /// Arguments of a call that a closure is passed to.
-struct Given {
+struct PassedArguments {
     file: FileId,
     args: Run,
     types: Vec<Ty>,
@@ -242,7 +248,7 @@ struct Given {
     scope: ScopeId,
 }
 
-impl Given {
+impl PassedArguments {
     /// Closures stay unknown: their results may depend on the current inference.
     fn without_closures(
         db: &Db,
@@ -292,8 +298,7 @@ fn arguments_without_closures(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
 /// Returns the type of what callables pass to their closure at a position.
 fn given_in_body(db: &Db, callables: &[SymbolRef], what: Contextual) -> Ty {
     let name = what.position().and_then(Synthetic::passed_argument);
-    let Some(name) = name else { return Ty::Unknown };
-    let name = db.program.synthetic(name);
+    let Some(name) = name.map(|name| db.program.synthetic(name)) else { return Ty::Unknown };
     let mut parts = Vec::new();
     for callable in callables {
         let unit = db.program.known(callable.file);
@@ -309,7 +314,7 @@ fn given_by(
     db: &Db,
     callables: &[SymbolRef],
     receiver: Option<&Ty>,
-    given: &Given,
+    given: &PassedArguments,
     what: Contextual,
 ) -> Ty {
     for &callable in callables {

@@ -101,7 +101,7 @@ fn accessible(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Symbols {
         };
         let of = SymbolRef { file: symbol.file, symbol: entry.container };
         let is_of_type = entry.container.is_some() && db.program.symbol(of).kind.is_type();
-        !is_elsewhere || !is_of_type || is_within(db, file, site, hierarchy::whole(db, of))
+        !is_elsewhere || !is_of_type || is_within(db, file, site, hierarchy::primary(db, of))
     };
     let left: Symbols = symbols.iter().copied().filter(can_use).collect();
     if left.is_empty() { symbols } else { left }
@@ -114,7 +114,7 @@ fn is_within(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
     while around.is_some() {
         let entry = unit.symbol(around);
         let own = SymbolRef { file, symbol: around };
-        let own = if entry.kind.is_type() { hierarchy::whole(db, own) } else { own };
+        let own = if entry.kind.is_type() { hierarchy::primary(db, own) } else { own };
         if entry.kind.is_type()
             && (own == of || hierarchy::hierarchy(db, own).types.iter().any(|(ty, _)| *ty == of))
         {

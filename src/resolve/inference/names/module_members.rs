@@ -80,7 +80,7 @@ pub(crate) fn symbol_member(
             }
             None => wildcard::through_wildcards(db, symbol.file, name, entry.inner, visited),
         };
-        visited.leave(found.is_some());
+        visited.exit(found.is_some());
         return found;
     }
     let found = db.type_member(symbol, name);
@@ -126,7 +126,7 @@ pub(crate) fn module_member(
         Module::File(file) => paths::macro_named(db, file, name, ScopeId(0), u32::MAX),
         Module::Package(_) | Module::OneOf(..) => None,
     });
-    visited.leave(found.is_some());
+    visited.exit(found.is_some());
     found
 }
 

@@ -7,7 +7,7 @@ use crate::answers::render::groups::{Groups, Place, grouped, merged};
 use crate::answers::{Answer, UnusedSymbol, reply};
 use crate::base::escape::SafeLine;
 use cograph_model::RepoPath;
-use cograph_query::references::elsewhere::{self, Reason};
+use cograph_query::references::evidence::{self, Reason};
 use cograph_query::{Elsewhere, SymbolInfo};
 use serde_json::Value;
 
@@ -83,7 +83,7 @@ impl<A: Answer> Answer for Unused<A> {
             page.add("the name in text that no reference accounts for:");
             let entries =
                 lines.iter().map(|line| (path(&line.path).to_string(), line.line.to_string()));
-            let most = page.room().min(page.whole() / LINES_PART);
+            let most = page.room().min(page.limit() / LINES_PART);
             let shown = grouped(page, Groups::lines(most), entries);
             page.left_out(shown, lines.len() as u64, "lines", "`grep` with `word` shows them");
         }
@@ -276,22 +276,22 @@ fn counted(places: &[(usize, String)]) -> String {
 /// `3 in comments, strings or templates, 1 in a part not understood (a.x:3)`.
 fn by_place(elsewhere: &Elsewhere) -> Vec<(usize, String)> {
     let lines = &elsewhere.lines;
-    let of = |place: elsewhere::Place| {
+    let of = |place: evidence::Place| {
         let these = lines.iter().filter(move |line| line.place == place);
         let count = these.clone().count();
         let what = match place {
-            elsewhere::Place::Unresolved => "in a reference that is not resolved",
-            elsewhere::Place::Code => "in code that no reference accounts for",
-            elsewhere::Place::Text => "in comments, strings, templates or data",
-            elsewhere::Place::Unread => "in a part that is not understood",
+            evidence::Place::Unresolved => "in a reference that is not resolved",
+            evidence::Place::Code => "in code that no reference accounts for",
+            evidence::Place::Text => "in comments, strings, templates or data",
+            evidence::Place::Unread => "in a part that is not understood",
         };
         let some = match place {
-            elsewhere::Place::Text => String::new(),
+            evidence::Place::Text => String::new(),
             _ => format!(" ({})", some_places(these.map(|line| (&line.path, line.line)))),
         };
         (count > 0).then(|| (count, format!("{what}{some}")))
     };
-    elsewhere::Place::ALL.into_iter().filter_map(of).collect()
+    evidence::Place::ALL.into_iter().filter_map(of).collect()
 }
 
 /// `a.x:3, b.x:4 and 2 more`: the first ones.

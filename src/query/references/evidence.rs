@@ -31,7 +31,7 @@ use cograph_store::{FileKey, FileRow, NameKey, SiteTarget, Snapshot, SymbolKey};
 use files::Files;
 use other_names::{LongerNames, OtherNames};
 use parts::{Lines, Parts};
-pub use place::{Effort, MAX_FILES, MAX_FILES_BESIDE, MAX_OTHER_FILES, Place};
+pub use place::{Effort, MAX_FILES, MAX_OTHER_FILES, MAX_SIBLING_FILES, Place};
 pub use reasons::Reason;
 
 /// Timeout of the text search. Files that remain are counted and reported.
@@ -142,7 +142,7 @@ impl<'q> ElsewhereSearch<'q> {
     }
 
     /// Returns what a list of the uses of symbols of one name leaves out.
-    pub fn beside(&mut self, symbols: &[SymbolKey]) -> Result<Elsewhere, QueryError> {
+    pub fn other_evidence(&mut self, symbols: &[SymbolKey]) -> Result<Elsewhere, QueryError> {
         self.search(symbols, Effort::Few)
     }
 

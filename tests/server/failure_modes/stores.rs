@@ -35,14 +35,13 @@ fn indexed() -> (TempDir, Value) {
 }
 
 fn directory(cache: &Path, root: &Path) -> PathBuf {
-    Location::new(cache, &root.canonicalize().expect("it is there")).directory().to_path_buf()
+    Location::new(cache, &root.canonicalize().expect("it exists")).directory().to_path_buf()
 }
 
 /// The files of stores in a directory, oldest first.
 fn stores(directory: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory)
-        .expect("it is there")
-        .map(|entry| entry.expect("it is there").path());
+    let entries =
+        fs::read_dir(directory).expect("it exists").map(|entry| entry.expect("it exists").path());
     let mut found: Vec<PathBuf> = entries
         .filter(|path| path.extension().is_some_and(|extension| extension == "db"))
         .collect();
@@ -79,7 +78,7 @@ fn t26_a_hundred_first_calls_open_a_store_once() {
 #[test]
 fn t26_an_opening_that_fails_fails_for_all_and_is_tried_again() {
     let (place, _) = indexed();
-    let cache = place.path().join("cache").canonicalize().expect("it is there");
+    let cache = place.path().join("cache").canonicalize().expect("it exists");
     let store = stores(&directory(&cache, &place.path().join("repository")))
         .pop()
         .expect("there is a store");
@@ -101,7 +100,7 @@ fn t26_an_opening_that_fails_fails_for_all_and_is_tried_again() {
 }
 
 #[test]
-fn t27_a_store_that_opens_or_closes_slowly_holds_nobody_up() {
+fn t27_a_store_that_opens_or_closes_slowly_blocks_no_other() {
     let (place, other) = indexed();
     let (mut opening, mut closing) = (Gate::shut(&place, "opening"), Gate::shut(&place, "closing"));
     let gates = [opening.at("open repository"), closing.at("close repository")];
@@ -281,7 +280,7 @@ fn made_elsewhere(place: &TempDir) -> PathBuf {
         (name == "COGRAPH_CACHE_DIR").then(|| cache.clone().into_os_string())
     });
     let config = config.expect("there is a cache");
-    let root = place.path().join("repository").canonicalize().expect("it is there");
+    let root = place.path().join("repository").canonicalize().expect("it exists");
     let token = CancelToken::new();
     let run = cograph::index::Run::quiet(config.limits, &token);
     // Whole, so that it is in a file of its own.
@@ -326,7 +325,7 @@ fn t31_a_swap_that_fails_keeps_the_old_store_and_is_tried_again() {
     let second = made_elsewhere(&bench.place);
     fs::remove_file(&file).expect("it was just written");
     let here = directory(&bench.cache(), &bench.place.path().join("repository"));
-    let whole = fs::read(&second).expect("it is there");
+    let whole = fs::read(&second).expect("it exists");
     let target = here.join(second.file_name().expect("it has a name"));
     let first = stores(&here).pop().expect("there is a store");
     fs::write(&target, b"not yet a store")
@@ -353,12 +352,8 @@ fn t31_a_repository_that_is_gone_is_an_error_and_makes_nothing() {
     fs::remove_dir_all(directory(&bench.cache(), &root))
         .and_then(|()| fs::remove_dir_all(&root))
         .expect("both are there");
-    let before = fs::read_dir(bench.cache()).expect("it is there").count();
+    let before = fs::read_dir(bench.cache()).expect("it exists").count();
     let (text, is_error) = bench.outcome("search", other);
     assert!(is_error && text.contains("no such directory"), "{text}");
-    assert_eq!(
-        fs::read_dir(bench.cache()).expect("it is there").count(),
-        before,
-        "no ghost is made"
-    );
+    assert_eq!(fs::read_dir(bench.cache()).expect("it exists").count(), before, "no ghost is made");
 }

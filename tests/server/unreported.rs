@@ -23,7 +23,7 @@ const FILES: &[(&str, &str)] = &[
 fn start(place: TempDir, directory: &str) -> Client {
     let top = fs::canonicalize(place.path()).expect("it exists");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-    settle(&mut command, &top)
+    in_place(&mut command, &top)
         .arg("mcp")
         .current_dir(top.join(directory))
         .env("PWD", top.join(directory));
@@ -31,7 +31,7 @@ fn start(place: TempDir, directory: &str) -> Client {
 }
 
 /// The surroundings of a server: settings of git come from the place alone.
-fn settle<'c>(command: &'c mut Command, top: &Path) -> &'c mut Command {
+fn in_place<'c>(command: &'c mut Command, top: &Path) -> &'c mut Command {
     command
         .env("HOME", top.join("home"))
         .env("COGRAPH_CACHE_DIR", top.join("cache"))
@@ -133,7 +133,7 @@ fn rules_of_the_repository_around_the_root() {
     fs::create_dir_all(place.path().join("repository/.git/info")).expect("created");
     let top = fs::canonicalize(place.path()).expect("it exists");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-    settle(&mut command, &top).args(["mcp", "--root"]).arg(top.join("repository/sub"));
+    in_place(&mut command, &top).args(["mcp", "--root"]).arg(top.join("repository/sub"));
     let mut client = connected(place, command);
     assert!(knows(&mut client, "extra"));
     write(&client, "repository/.gitignore", "extra.py\n");
@@ -204,7 +204,7 @@ fn a_file_system_that_is_mounted_over_a_directory() {
         .arg(env!("CARGO_BIN_EXE_cograph"))
         .args(["mcp", "--root"])
         .arg(top.join("repository"));
-    settle(&mut command, &top);
+    in_place(&mut command, &top);
     let mut client = connected(place, command);
     let (pid, over) = (client.pid().to_string(), top.join("repository/sub").display().to_string());
     let inside = ["-t", &pid, "-m"].into_iter().chain((own == "-rm").then_some("-U"));
@@ -221,7 +221,7 @@ fn a_file_system_that_is_mounted_over_a_directory() {
 }
 
 #[test]
-fn a_large_tree_is_compared_beside_the_questions_and_the_answer_says_so() {
+fn a_large_tree_is_compared_next_to_the_questions_and_the_answer_reports_it() {
     let place = place(FILES);
     let repository = place.path().join("repository");
     for number in 0..8_400 {
@@ -232,10 +232,10 @@ fn a_large_tree_is_compared_beside_the_questions_and_the_answer_says_so() {
     fs::hard_link(repository.join("a.py"), place.path().join("link.py")).expect("linked");
     let top = fs::canonicalize(place.path()).expect("it exists");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
-    settle(&mut command, &top).args(["mcp", "--root"]).arg(top.join("repository"));
+    in_place(&mut command, &top).args(["mcp", "--root"]).arg(top.join("repository"));
     let mut client = Client::of(place, command);
     client.hello("2025-11-25");
-    let reserve = "up to date by what was reported; all files looked at ";
+    let reserve = "up to date by what was reported; all files compared ";
     let until = Instant::now() + PATIENCE;
     while !client.outcome("search", json!({"query": "first", "mode": "name"})).0.contains(reserve) {
         assert!(Instant::now() < until, "the repository is watched soon");
@@ -250,10 +250,10 @@ fn a_large_tree_is_compared_beside_the_questions_and_the_answer_says_so() {
     let (text, is_error) = client.outcome("trace", json!({"symbol": "by_link"}));
     assert!(is_error && text.lines().next().is_some_and(|head| head.contains(reserve)), "{text}");
     let (text, _) = client.outcome("outline", json!({"path": "a.py"}));
-    let is_told =
+    let is_reported =
         text.lines().next().is_some_and(|head| head.contains("; stale: 1 file pending (a.py)"));
     assert!(
-        is_told || text.contains("by_link"),
+        is_reported || text.contains("by_link"),
         "what an answer rests on is compared for it: {text}"
     );
     fs::write(client.place.path().join("link.py"), "def by_link_again():\n    pass\n")

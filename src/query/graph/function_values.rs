@@ -26,14 +26,14 @@ const SITES_AROUND: u32 = 12;
 
 /// Possible functions of a variable or field.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Held {
+pub(super) struct FunctionValues {
     /// Functions assigned by writes, by key.
     pub(super) functions: Vec<SymbolKey>,
     /// True if other values are possible: a write has another value, or there are too many writes.
     pub(super) is_open: bool,
 }
 
-impl Held {
+impl FunctionValues {
     /// Certainty of a call of the value calling one of the functions. A single one is no proof: a
     /// value can be initialized without a name, such as by its position in a list.
     pub(crate) fn certainty(&self) -> Certainty {
@@ -76,8 +76,8 @@ pub(crate) fn holders(
 }
 
 /// Returns the functions assigned to a variable or field.
-pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryError> {
-    let open = Held { functions: Vec::new(), is_open: true };
+pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<FunctionValues, QueryError> {
+    let open = FunctionValues { functions: Vec::new(), is_open: true };
     let mut writes: Vec<SiteRow> = Vec::new();
     for key in lookup.same_entity(holder)? {
         if lookup.symbol(key)?.references > MAX_REFERENCES {
@@ -117,7 +117,7 @@ pub(super) fn by(lookup: &Lookup<'_>, holder: SymbolKey) -> Result<Held, QueryEr
     }
     let mut functions: Vec<SymbolKey> = functions.into_iter().collect();
     functions.sort_unstable();
-    Ok(Held { functions, is_open })
+    Ok(FunctionValues { functions, is_open })
 }
 
 /// Returns the sites that call the value of a variable or field.

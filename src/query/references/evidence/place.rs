@@ -19,7 +19,7 @@ impl Effort {
     pub(crate) const fn files(self) -> usize {
         match self {
             Self::All => MAX_FILES,
-            Self::Few => MAX_FILES_BESIDE,
+            Self::Few => MAX_SIBLING_FILES,
         }
     }
 
@@ -69,7 +69,7 @@ pub(crate) fn is_read(lookup: &Lookup<'_>, file: &FileRow) -> bool {
 pub const MAX_FILES: usize = 200;
 
 /// The same in addition to a list of uses.
-pub const MAX_FILES_BESIDE: usize = 64;
+pub const MAX_SIBLING_FILES: usize = 64;
 
 /// Maximum number of files without an index of their words that are searched in addition to a list
 /// of uses.

@@ -1,7 +1,7 @@
 //! Rendering of a query for an ambiguous name: one part per meaning with uses, best first, then one
 //! entry per meaning without, within one budget.
 
-use super::elsewhere::{json_of, left_out};
+use super::evidence::{json_of, left_out};
 use super::{RAISE, name, path, plural};
 use crate::answers::budget::Page;
 use crate::answers::render::groups::Groups;
@@ -27,14 +27,14 @@ pub(crate) struct Several {
     parts: Vec<Box<dyn Answer>>,
     others: Vec<SymbolInfo>,
     /// Lines with the name that the lists of uses leave out.
-    beside: Option<Elsewhere>,
+    evidence: Option<Elsewhere>,
 }
 
 /// Joins the results of all meanings of a name; a single one stays as it is.
 pub(crate) fn about<T>(
     name: &str,
     meanings: Meanings<T>,
-    beside: Option<Elsewhere>,
+    evidence: Option<Elsewhere>,
     answer: impl FnMut(T) -> Result<Box<dyn Answer>, QueryError>,
 ) -> Result<Box<dyn Answer>, QueryError> {
     let Meanings { answers, others } = meanings;
@@ -43,7 +43,7 @@ pub(crate) fn about<T>(
     if parts.len() == 1 && others.is_empty() {
         return Ok(parts.swap_remove(0));
     }
-    Ok(Box::new(Several { name: name.to_owned(), parts, others, beside }))
+    Ok(Box::new(Several { name: name.to_owned(), parts, others, evidence }))
 }
 
 impl Answer for Several {
@@ -63,7 +63,7 @@ impl Answer for Several {
         }
         let share = page.room() / whole.len().max(1);
         let least: Vec<usize> = whole.iter().map(|part| part.least().unwrap_or(share)).collect();
-        let of_unused = if unused.is_empty() { 0 } else { page.whole() / UNUSED_PART };
+        let of_unused = if unused.is_empty() { 0 } else { page.limit() / UNUSED_PART };
         let (mut shown, mut lists) = (0, Vec::<String>::new());
         for part in &whole {
             let others = least[shown + 1..].iter().sum::<usize>() + of_unused;
@@ -110,8 +110,8 @@ impl Answer for Several {
             &format!("`search` lists them; name one as `path::Container.name`, or {RAISE}"),
         );
         // Evidence for an unused meaning has these lines.
-        if let Some(beside) = self.beside.as_ref().filter(|_| !is_unused) {
-            page.note(left_out(beside, 0));
+        if let Some(evidence) = self.evidence.as_ref().filter(|_| !is_unused) {
+            page.note(left_out(evidence, 0));
         }
         format!("`{}` means {total} symbols; best first", SafeLine::new(&self.name, 120))
     }
@@ -123,8 +123,8 @@ impl Answer for Several {
             "meanings": self.parts.iter().map(|part| part.json()).collect::<Vec<_>>(),
             "others": others
         });
-        match &self.beside {
-            Some(beside) => json_of(reply, beside, 0),
+        match &self.evidence {
+            Some(evidence) => json_of(reply, evidence, 0),
             None => reply,
         }
     }
@@ -143,7 +143,7 @@ fn list_unused(symbols: Vec<UnusedSymbol>, page: &mut Page) -> usize {
         title.push_str(&format!("; the name in {lines}"));
     }
     title.push(':');
-    let most = page.room().min(page.whole() / UNUSED_PART);
+    let most = page.room().min(page.limit() / UNUSED_PART);
     let mut groups = Groups::inline(most.saturating_sub(title.len() + 1));
     let listed =
         symbols.iter().take_while(|symbol| groups.add(&symbol.file, &symbol.entry)).count();
@@ -211,7 +211,8 @@ mod tests {
     fn rendered_within(tokens: u64, fakes: Vec<Fake>) -> String {
         let parts = fakes.into_iter().map(|fake| Box::new(fake) as Box<dyn Answer>).collect();
         let mut page = Page::new(tokens);
-        let several = Several { name: "name".to_owned(), parts, others: Vec::new(), beside: None };
+        let several =
+            Several { name: "name".to_owned(), parts, others: Vec::new(), evidence: None };
         let head = several.render(&mut page);
         page.finish(&head)
     }
@@ -255,7 +256,8 @@ mod tests {
         }
         let parts: Vec<Box<dyn Answer>> = vec![Box::new(Long("A")), Box::new(Long("B"))];
         let mut page = Page::new(1000);
-        let several = Several { name: "name".to_owned(), parts, others: Vec::new(), beside: None };
+        let several =
+            Several { name: "name".to_owned(), parts, others: Vec::new(), evidence: None };
         let head = several.render(&mut page);
         let text = page.finish(&head);
         let (one, other) = (text.matches("A: ").count(), text.matches("B: ").count());

@@ -72,7 +72,7 @@ pub(super) fn of_extension(
     found: &Member,
     step: Step,
 ) -> Option<Resolution> {
-    let given = extensions::Given::Types(site.args);
+    let given = extensions::KnownArguments::Types(site.args);
     let extensions = extensions::called(db, file, of, name, found, given)?;
     let mut given = lists::types_of(db, file, site.args);
     given.insert(0, instance_of(of));

@@ -122,7 +122,7 @@ impl Walk<'_, '_, '_> {
             let mut heads = lookup.snapshot.symbol_heads(name.key)?;
             heads.sort_by_key(|head| lookup.order().head(head));
             for head in heads {
-                if !self.look() {
+                if !self.advance() {
                     return Ok(false);
                 }
                 if !name.is_found {
@@ -149,7 +149,7 @@ impl Walk<'_, '_, '_> {
         members.sort_by_key(|(head, _)| order.head(head));
         let rarest = self.rarest;
         for (head, wanted) in members {
-            if !self.look() {
+            if !self.advance() {
                 return Ok(false);
             }
             match wanted {
@@ -199,7 +199,7 @@ impl Walk<'_, '_, '_> {
         Ok(true)
     }
 
-    fn look(&mut self) -> bool {
+    fn advance(&mut self) -> bool {
         let may = self.looks_left > 0;
         self.looks_left = self.looks_left.saturating_sub(1);
         may

@@ -2,7 +2,7 @@
 //! with its input held open.
 //!
 //! A test that needs a gate or a planted defect is built with the cargo feature `faults` only.
-//! `scripts/forty` builds it so, runs every test, then plants each defect
+//! `scripts/defects` builds it so, runs every test, then plants each defect
 //! (`src/faults/fault.rs`) and demands that its tests fail.
 //!
 //! | | |

@@ -12,7 +12,7 @@ use cograph::model::cancel::CancelToken;
 use cograph::store::{Location, Snapshot, Store, adopt};
 use tempfile::TempDir;
 
-use crate::incremental::assert_says_what_is_there;
+use crate::incremental::assert_names_what_exists;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -98,7 +98,7 @@ fn a_repository_that_moved_keeps_its_store() {
     assert_eq!(kept, identity);
     assert_eq!(place.snapshot(&after).meta().root, place.path("after"));
     assert!(!has_store(&before), "nobody can ask for it there");
-    assert_says_what_is_there(&after);
+    assert_names_what_exists(&after);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn another_check_out_starts_from_a_copy_and_knows_what_differs() {
     assert!(has_store(&first) && place.changes(&first).is_empty(), "the first one is as it was");
     place.refresh(&second);
     assert!(place.changes(&second).is_empty());
-    assert_says_what_is_there(&second);
+    assert_names_what_exists(&second);
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn those_that_were_used_longest_ago_make_room() {
         let lock = fs::File::options()
             .append(true)
             .open(location.directory().join("writer.lock"))
-            .expect("it is there");
+            .expect("it exists");
         lock.set_modified(used).expect("it is ours");
     }
     let [oldest, written, older, kept] = &locations;
@@ -177,7 +177,7 @@ fn those_that_were_used_longest_ago_make_room() {
 }
 
 fn size(directory: &Path) -> u64 {
-    let entries = fs::read_dir(directory).expect("it is there");
+    let entries = fs::read_dir(directory).expect("it exists");
     let entries = entries.map(|entry| entry.expect("it is ours"));
     let lasting = entries.filter(|entry| !entry.file_name().to_string_lossy().ends_with("-shm"));
     lasting.map(|entry| entry.metadata().expect("it is ours").len()).sum()

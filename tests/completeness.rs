@@ -57,7 +57,7 @@ fn a_name_in_text_that_no_language_reads_is_shown() {
 }
 
 #[test]
-fn where_every_line_with_the_name_is_accounted_for_that_is_said() {
+fn where_every_line_with_the_name_is_accounted_for_that_is_reported() {
     for command in ["references", "trace"] {
         let answer = asked(&[command, "lonely"]);
         assert!(
@@ -224,7 +224,7 @@ fn what_overrides_a_method_is_listed_however_far_down_it_is() {
 }
 
 #[test]
-fn an_import_leads_to_a_link_only_as_long_as_that_is_there() {
+fn an_import_leads_to_a_link_only_as_long_as_that_exists() {
     let files: [(&str, &[u8]); 3] = [
         ("Cargo.toml", b"[package]\nname = \"a\"\n"),
         ("src/lib.rs", b"mod gone;\n"),

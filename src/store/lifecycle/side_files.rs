@@ -8,23 +8,23 @@ use crate::read::connection::Store;
 use cograph_system::owner::private_options;
 
 /// Maximum size of such a file.
-pub const MAX_BESIDE: u64 = 256 << 20;
+pub const MAX_SIDE_FILES: u64 = 256 << 20;
 
 /// Content of the file of this name; none if there is none that can be read.
-pub fn read_beside(store: &Store, name: &str) -> Option<Vec<u8>> {
+pub fn read_side_file(store: &Store, name: &str) -> Option<Vec<u8>> {
     let file = File::open(store.path().parent()?.join(name)).ok()?;
-    if file.metadata().ok()?.len() > MAX_BESIDE {
+    if file.metadata().ok()?.len() > MAX_SIDE_FILES {
         return None;
     }
     let mut content = Vec::new();
-    file.take(MAX_BESIDE).read_to_end(&mut content).ok()?;
+    file.take(MAX_SIDE_FILES).read_to_end(&mut content).ok()?;
     Some(content)
 }
 
 /// Replaces the file of this name. Of two writers at once, one wins.
-pub fn write_beside(store: &Store, name: &str, content: &[u8]) -> io::Result<()> {
+pub fn write_side_file(store: &Store, name: &str, content: &[u8]) -> io::Result<()> {
     let directory = store.path().parent().ok_or(io::ErrorKind::NotFound)?;
-    if content.len() as u64 > MAX_BESIDE {
+    if content.len() as u64 > MAX_SIDE_FILES {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too large for the cache"));
     }
     let temporary = directory.join(format!("{name}.{}", std::process::id()));
@@ -44,7 +44,7 @@ pub fn write_beside(store: &Store, name: &str, content: &[u8]) -> io::Result<()>
 }
 
 /// Removes the file of this name; false if there is none.
-pub fn remove_beside(store: &Store, name: &str) -> io::Result<bool> {
+pub fn remove_side_file(store: &Store, name: &str) -> io::Result<bool> {
     let directory = store.path().parent().ok_or(io::ErrorKind::NotFound)?;
     match fs::remove_file(directory.join(name)) {
         Ok(()) => Ok(true),

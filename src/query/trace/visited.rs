@@ -5,11 +5,11 @@ use cograph_store::SymbolKey;
 
 /// Bitset of visited symbols.
 #[derive(Default)]
-pub(super) struct Seen {
+pub(super) struct VisitedSymbols {
     words: Vec<u64>,
 }
 
-impl Seen {
+impl VisitedSymbols {
     /// Marks a symbol. Returns true if it was not marked.
     pub(super) fn insert(&mut self, symbol: SymbolKey) -> bool {
         let (place, bit) = (symbol.0 as usize / 64, 1 << (symbol.0 % 64));
@@ -29,7 +29,7 @@ mod tests {
 
     #[test]
     fn each_symbol_is_new_once() {
-        let mut seen = Seen::default();
+        let mut seen = VisitedSymbols::default();
         let keys = [0, 1, 63, 64, 65, 5_000_000, 127, 128];
         assert!(keys.iter().all(|&key| seen.insert(SymbolKey(key))));
         assert!(!keys.iter().any(|&key| seen.insert(SymbolKey(key))));

@@ -13,12 +13,12 @@ use super::{Bench, Client, assert_prompt, fifo, work_of};
 
 impl Bench {
     /// A client of a process that was started raw: nothing is known of its standard error.
-    pub(in crate::server::forty) fn adopt(client: Client) -> Self {
+    pub(in crate::server::failure_modes) fn adopt(client: Client) -> Self {
         Self { client, notes: sync_channel(1).1, noted: Vec::new() }
     }
 
     /// Waits until the server announces that it is somewhere, for the `nth` time.
-    pub(in crate::server::forty) fn announced(&mut self, what: &str, nth: usize) {
+    pub(in crate::server::failure_modes) fn announced(&mut self, what: &str, nth: usize) {
         let until = Instant::now() + self.patience;
         while self.announcements(what) < nth {
             match self.notes.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -29,14 +29,14 @@ impl Bench {
     }
 
     /// How often the server has announced it.
-    pub(in crate::server::forty) fn announcements(&mut self, what: &str) -> usize {
+    pub(in crate::server::failure_modes) fn announcements(&mut self, what: &str) -> usize {
         self.noted.extend(self.notes.try_iter());
         let line = format!("@{what}");
         self.noted.iter().filter(|note| **note == line).count()
     }
 
     /// Asks a tool; the answer must come within a time of a quiet machine.
-    pub(in crate::server::forty) fn prompt_ask(
+    pub(in crate::server::failure_modes) fn prompt_ask(
         &mut self,
         tool: &str,
         arguments: Value,
@@ -49,7 +49,7 @@ impl Bench {
     }
 
     /// Cancels a request.
-    pub(in crate::server::forty) fn cancel(&mut self, id: impl Into<Value>) {
+    pub(in crate::server::failure_modes) fn cancel(&mut self, id: impl Into<Value>) {
         self.send(&json!({
             "jsonrpc": "2.0", "method": "notifications/cancelled",
             "params": {"requestId": id.into()}
@@ -57,7 +57,7 @@ impl Bench {
     }
 
     /// Waits until nothing runs and nothing waits but the question itself.
-    pub(in crate::server::forty) fn at_rest(&mut self) {
+    pub(in crate::server::failure_modes) fn at_rest(&mut self) {
         let mut state = String::new();
         let until = Instant::now() + self.patience;
         while Instant::now() < until {
@@ -75,12 +75,12 @@ impl Bench {
     }
 
     /// Time that the process has worked, in hundredths of a second.
-    pub(in crate::server::forty) fn work(&self) -> u64 {
+    pub(in crate::server::failure_modes) fn work(&self) -> u64 {
         work_of(self.pid())
     }
 
     /// Descriptors open on files of stores below a directory.
-    pub(in crate::server::forty) fn open_stores(&self, below: &Path) -> usize {
+    pub(in crate::server::failure_modes) fn open_stores(&self, below: &Path) -> usize {
         let entries = std::fs::read_dir(format!("/proc/{}/fd", self.pid())).expect("it runs");
         let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
         targets
@@ -89,37 +89,37 @@ impl Bench {
     }
 
     /// The cache.
-    pub(in crate::server::forty) fn cache(&self) -> PathBuf {
+    pub(in crate::server::failure_modes) fn cache(&self) -> PathBuf {
         self.place.path().join("cache").canonicalize().expect("the server has made it")
     }
 }
 
 /// A gate at which the server is held while it is shut.
-pub(in crate::server::forty) struct Gate {
+pub(in crate::server::failure_modes) struct Gate {
     path: PathBuf,
     open: Option<File>,
 }
 
 impl Gate {
     /// A gate that is shut.
-    pub(in crate::server::forty) fn shut(place: &TempDir, name: &str) -> Self {
+    pub(in crate::server::failure_modes) fn shut(place: &TempDir, name: &str) -> Self {
         Self { path: fifo(place.path(), name), open: None }
     }
 
     /// The setting that puts it where the server announces to be.
-    pub(in crate::server::forty) fn at(&self, position: &str) -> String {
+    pub(in crate::server::failure_modes) fn at(&self, position: &str) -> String {
         format!("{}={}", position.replace(' ', ":"), self.path.display())
     }
 
     /// Lets everybody through.
-    pub(in crate::server::forty) fn open(&mut self) {
+    pub(in crate::server::failure_modes) fn open(&mut self) {
         // For both, so that this does not wait for somebody at the gate.
         self.open =
             Some(File::options().read(true).write(true).open(&self.path).expect("it was made"));
     }
 
     /// Holds who comes from now on.
-    pub(in crate::server::forty) fn close(&mut self) {
+    pub(in crate::server::failure_modes) fn close(&mut self) {
         self.open = None;
     }
 }

@@ -16,31 +16,31 @@ use super::super::super::client::{Client, command, place};
 use super::{Bench, listen, milliseconds, set};
 
 /// A runtime for the clients of a place.
-pub(in crate::server::forty) struct Runtime {
+pub(in crate::server::failure_modes) struct Runtime {
     child: Child,
     #[cfg(feature = "faults")]
     notes: std::sync::mpsc::Receiver<String>,
     #[cfg(feature = "faults")]
     noted: Vec<String>,
     /// What a client names to reach it.
-    pub(in crate::server::forty) target: String,
+    pub(in crate::server::failure_modes) target: String,
 }
 
 /// The ways to a runtime.
-pub(in crate::server::forty) const WAYS: [&[&str]; 2] =
+pub(in crate::server::failure_modes) const WAYS: [&[&str]; 2] =
     [&[], &["--http", "127.0.0.1:0", "--allow", "/"]];
 
 /// What a runtime asks its clients over HTTP to show.
 const TOKEN: &str = "a-token-of-some-length";
 
 /// The default socket of a place.
-pub(in crate::server::forty) fn socket(place: &Path) -> PathBuf {
+pub(in crate::server::failure_modes) fn socket(place: &Path) -> PathBuf {
     place.join("cache").join("run").join("socket")
 }
 
 impl Runtime {
     /// Starts it, and waits until it listens. What it is reached by is the last line that it says.
-    pub(in crate::server::forty) fn start(
+    pub(in crate::server::failure_modes) fn start(
         place: &Path,
         arguments: &[&str],
         gates: &[String],
@@ -78,7 +78,7 @@ impl Runtime {
     }
 
     /// Sends it a signal.
-    pub(in crate::server::forty) fn signal(&self, name: &str) {
+    pub(in crate::server::failure_modes) fn signal(&self, name: &str) {
         let pid = self.child.id().to_string();
         assert!(
             Command::new("kill")
@@ -90,7 +90,7 @@ impl Runtime {
     }
 
     /// Waits for its end.
-    pub(in crate::server::forty) fn ended(&mut self) -> std::process::ExitStatus {
+    pub(in crate::server::failure_modes) fn ended(&mut self) -> std::process::ExitStatus {
         self.child.wait().expect("it is our child")
     }
 }
@@ -98,7 +98,7 @@ impl Runtime {
 #[cfg(feature = "faults")]
 impl Runtime {
     /// Waits until it announces that it is somewhere, for the `nth` time.
-    pub(in crate::server::forty) fn announced(&mut self, what: &str, nth: usize) {
+    pub(in crate::server::failure_modes) fn announced(&mut self, what: &str, nth: usize) {
         let until = Instant::now() + milliseconds(5_000);
         while self.announcements(what) < nth {
             match self.notes.recv_timeout(until.saturating_duration_since(Instant::now())) {
@@ -109,19 +109,19 @@ impl Runtime {
     }
 
     /// How often it has announced it.
-    pub(in crate::server::forty) fn announcements(&mut self, what: &str) -> usize {
+    pub(in crate::server::failure_modes) fn announcements(&mut self, what: &str) -> usize {
         self.noted.extend(self.notes.try_iter());
         let line = format!("@{what}");
         self.noted.iter().filter(|note| **note == line).count()
     }
 
     /// Kills it, and waits until it is gone.
-    pub(in crate::server::forty) fn kill(&mut self) {
+    pub(in crate::server::failure_modes) fn kill(&mut self) {
         self.child.kill().and_then(|()| self.child.wait()).expect("it is our child");
     }
 
     /// Threads of the process whose names begin so.
-    pub(in crate::server::forty) fn threads(&self, beginning: &str) -> usize {
+    pub(in crate::server::failure_modes) fn threads(&self, beginning: &str) -> usize {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.child.id())).expect("it runs");
         let names =
             tasks.filter_map(|task| std::fs::read_to_string(task.ok()?.path().join("comm")).ok());
@@ -138,7 +138,7 @@ impl Drop for Runtime {
 }
 
 /// A client on a place that several share, after the handshake.
-pub(in crate::server::forty) fn thin(
+pub(in crate::server::failure_modes) fn thin(
     shared: &TempDir,
     arguments: &[&str],
     gates: &[String],
@@ -149,7 +149,7 @@ pub(in crate::server::forty) fn thin(
 }
 
 /// The same before the handshake.
-pub(in crate::server::forty) fn thin_before(
+pub(in crate::server::failure_modes) fn thin_before(
     shared: &TempDir,
     arguments: &[&str],
     gates: &[String],
@@ -168,7 +168,7 @@ pub(in crate::server::forty) fn thin_before(
 
 /// Something that listens at the socket of a place and does with every client what the test wants.
 /// It ends with the test.
-pub(in crate::server::forty) fn peer(
+pub(in crate::server::failure_modes) fn peer(
     place: &Path,
     serve: impl Fn(UnixStream) + Send + Sync + 'static,
 ) -> PathBuf {
@@ -192,7 +192,7 @@ pub(in crate::server::forty) fn peer(
 
 /// The same over HTTP: what each message is answered with goes out as a stream of events. Gives its
 /// address.
-pub(in crate::server::forty) fn web_peer(
+pub(in crate::server::failure_modes) fn web_peer(
     answer: impl Fn(Value) -> Vec<Value> + Send + Sync + 'static,
 ) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
@@ -248,7 +248,7 @@ fn web_exchange(stream: &TcpStream, answer: &dyn Fn(Value) -> Vec<Value>) -> Opt
 }
 
 /// The lines of a client, and a way to answer.
-pub(in crate::server::forty) fn messages(
+pub(in crate::server::failure_modes) fn messages(
     stream: &UnixStream,
 ) -> (impl Iterator<Item = Value> + use<>, impl FnMut(Value) + use<>) {
     let (reader, mut writer) =
@@ -260,7 +260,7 @@ pub(in crate::server::forty) fn messages(
 }
 
 /// What a runtime answers to `initialize`.
-pub(in crate::server::forty) fn introduction(id: &Value) -> Value {
+pub(in crate::server::failure_modes) fn introduction(id: &Value) -> Value {
     let us = json!({"name": "cograph", "version": env!("CARGO_PKG_VERSION")});
     let meta = json!({"cograph": {"build": cograph::version::BUILD}});
     let result = json!({
@@ -270,12 +270,12 @@ pub(in crate::server::forty) fn introduction(id: &Value) -> Value {
 }
 
 /// An answer of a tool.
-pub(in crate::server::forty) fn result(id: &Value, text: &str) -> Value {
+pub(in crate::server::failure_modes) fn result(id: &Value, text: &str) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "result": {"content": [{"type": "text", "text": text}]}})
 }
 
 /// Keeps a stream open until a test is over.
-pub(in crate::server::forty) fn hold(stream: UnixStream) {
+pub(in crate::server::failure_modes) fn hold(stream: UnixStream) {
     let (_sender, receiver) = sync_channel::<()>(1);
     // Nobody sends: the thread ends with the process.
     let _ = receiver.recv();

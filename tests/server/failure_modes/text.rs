@@ -136,8 +136,8 @@ fn t37_honest_text_is_shown_letter_by_letter() {
 fn everything(below: &std::path::Path) -> Vec<std::path::PathBuf> {
     let (mut pending, mut found) = (vec![below.to_path_buf()], Vec::new());
     while let Some(directory) = pending.pop() {
-        for entry in std::fs::read_dir(&directory).expect("it is there") {
-            let path = entry.expect("it is there").path();
+        for entry in std::fs::read_dir(&directory).expect("it exists") {
+            let path = entry.expect("it exists").path();
             if path.is_dir() && !path.is_symlink() {
                 pending.push(path.clone());
             }

@@ -2,7 +2,7 @@
 
 use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
-use crate::references::elsewhere::place::{Place, is_read};
+use crate::references::evidence::place::{Place, is_read};
 use cograph_model::{SkipReason, words};
 use cograph_store::FileRow;
 use std::cell::OnceCell;

@@ -58,8 +58,8 @@ impl<'o, 'q> OtherNames<'o, 'q> {
         Ok(places.all(|at| {
             let is_part = |(column, other): &(u32, Rc<str>)| {
                 let (column, other) = (*column as usize, other.as_bytes());
-                let is_there = row.get(column..).is_some_and(|rest| rest.starts_with(other));
-                is_there && column <= at && at + own.len() <= column + other.len()
+                let is_other = row.get(column..).is_some_and(|rest| rest.starts_with(other));
+                is_other && column <= at && at + own.len() <= column + other.len()
             };
             others.iter().any(is_part) || names.has_elements && is_closing(&row[..at])
         }))
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn closing_tags_and_words_are_told_apart() {
+    fn closing_tags_and_words_are_distinguished() {
         for (before, expected) in
             [("  </", true), ("</Theme.", true), ("<", false), ("</A><", false), ("a < /", false)]
         {

@@ -18,7 +18,7 @@ use super::harness::{
 
 /// The place of the store of the small repository.
 fn location(place: &std::path::Path) -> Location {
-    let there = |name: &str| place.join(name).canonicalize().expect("it is there");
+    let there = |name: &str| place.join(name).canonicalize().expect("it exists");
     Location::new(&there("cache"), &there("repository"))
 }
 
@@ -27,9 +27,9 @@ fn assert_store_is_whole(place: &std::path::Path) {
     let location = location(place);
     let store = std::sync::Arc::new(Store::open_newest(&location).expect("there is a store"));
     store.verify(&CancelToken::new()).expect("it is whole");
-    location.lock(std::time::Duration::ZERO).expect("nobody holds the lock");
-    let names = std::fs::read_dir(location.directory()).expect("it is there");
-    let left: Vec<_> = names.map(|entry| entry.expect("it is there").file_name()).collect();
+    location.lock(std::time::Duration::ZERO).expect("no process holds the lock");
+    let names = std::fs::read_dir(location.directory()).expect("it exists");
+    let left: Vec<_> = names.map(|entry| entry.expect("it exists").file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("building")), "{left:?}");
 }
 
@@ -92,7 +92,7 @@ fn t17_a_signal_ends_the_server_while_its_input_is_open() {
 }
 
 #[test]
-fn t17_a_signal_ends_a_server_whose_answers_nobody_reads() {
+fn t17_a_signal_ends_a_server_whose_answers_are_not_read() {
     let place = place(SMALL);
     for signals in [1, 2] {
         let mut child = raw(place.path(), &[], &[]);
@@ -224,7 +224,7 @@ fn t20_a_worker_that_dies_is_an_error_with_its_last_words() {
         bench.prompt_answer(1, 1_000);
         let (text, is_error) = bench.outcome_of(1);
         assert!(is_error && (death != "chatter" || text.contains("line 19999")), "{death}: {text}");
-        std::fs::remove_file(&order).expect("it is there");
+        std::fs::remove_file(&order).expect("it exists");
         assert!(
             bench.ask("search", json!({"query": "helper"})).contains("function helper"),
             "{death}"

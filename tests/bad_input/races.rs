@@ -62,17 +62,18 @@ fn a_file_that_becomes_a_link_or_a_directory_is_not_followed() {
         ("sub/inner.py", SOURCE),
     ]);
     let root = repository.root();
-    fs::create_dir(repository.beside("outside")).expect("created");
-    fs::write(repository.beside("outside/inner.py"), b"def secret():\n    pass\n")
+    fs::create_dir(repository.sibling("outside")).expect("created");
+    fs::write(repository.sibling("outside/inner.py"), b"def secret():\n    pass\n")
         .expect("written");
     let store = store_with(&repository, &|| {
         fs::remove_file(root.join("link.py")).expect("removed");
-        std::os::unix::fs::symlink(repository.beside("outside/inner.py"), root.join("link.py"))
+        std::os::unix::fs::symlink(repository.sibling("outside/inner.py"), root.join("link.py"))
             .expect("linked");
         fs::remove_file(root.join("directory.py")).expect("removed");
         fs::create_dir(root.join("directory.py")).expect("created");
         fs::remove_dir_all(root.join("sub")).expect("removed");
-        std::os::unix::fs::symlink(repository.beside("outside"), root.join("sub")).expect("linked");
+        std::os::unix::fs::symlink(repository.sibling("outside"), root.join("sub"))
+            .expect("linked");
     });
     assert_eq!(skipped(&store, "link.py"), SkipReason::Symlink);
     assert_eq!(skipped(&store, "directory.py"), SkipReason::Special);

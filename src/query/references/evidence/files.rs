@@ -4,7 +4,7 @@ use crate::graph::error::QueryError;
 use crate::graph::having::{Having, having};
 use crate::graph::lookup::Lookup;
 use crate::grep::is_text;
-use crate::references::elsewhere::place::{Effort, is_read};
+use crate::references::evidence::place::{Effort, is_read};
 use cograph_model::words::{self, Term};
 use cograph_store::FileRow;
 
@@ -58,20 +58,20 @@ fn by_terms(
         without_words.sort_by_key(|file| lookup.order().file(*file));
     }
     let (filters, state) = (lookup.snapshot.store().word_filters(), lookup.snapshot.identity());
-    let (mut read, mut bytes, mut looked_at) = (0, 0, 0);
+    let (mut read, mut bytes, mut checked) = (0, 0, 0);
     // Rows beyond the bounds are counted, not fetched: a repository has thousands of such files.
     for file in without_words {
         lookup.check()?;
         let row = || lookup.snapshot.file(file);
         if effort == Effort::All && filters.exclude(state, file, name, row)? {
-            looked_at += 1;
+            checked += 1;
             continue;
         }
         let Some(row) = row()? else { continue };
         if effort == Effort::Few && bytes + row.size > MAX_BYTES {
             break;
         }
-        looked_at += 1;
+        checked += 1;
         if is_text(&row) {
             (read, bytes) = (read + 1, bytes + row.size);
             rows.push(row);
@@ -80,6 +80,6 @@ fn by_terms(
             break;
         }
     }
-    left_out += unindexed.saturating_sub(looked_at);
+    left_out += unindexed.saturating_sub(checked);
     Ok(Files { rows, left_out })
 }

@@ -24,7 +24,7 @@ fn runtimes_at(path: &str) -> Vec<u32> {
         line.contains("\0serve\0") && line.contains(path)
     };
     let processes = std::fs::read_dir("/proc")
-        .expect("it is there")
+        .expect("it exists")
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     processes.filter(serves).collect()
 }
@@ -129,7 +129,7 @@ fn t33_a_call_whose_runtime_is_killed_is_answered_once() {
 
 #[test]
 #[cfg(feature = "faults")]
-fn t33_a_call_that_a_runtime_stops_at_its_end_is_asked_of_the_next_one() {
+fn t33_a_call_that_a_runtime_stops_at_its_end_is_sent_to_the_next_one() {
     for way in WAYS {
         let place = place(SMALL);
         let gate = Gate::shut(&place, "gate");
@@ -249,22 +249,22 @@ fn t34_an_index_run_is_made_once_and_survives_the_session_that_began_it() {
 }
 
 #[test]
-fn t34_changes_are_told_to_those_who_hear_of_them() {
+fn t34_changes_are_reported_to_their_subscribers() {
     let place = place(SMALL);
     let runtime = Runtime::start(place.path(), &[], &[]);
-    let mut hears = thin(&place, &["--upstream", &runtime.target], &[]);
+    let mut notified = thin(&place, &["--upstream", &runtime.target], &[]);
     let mut silent = thin_before(&place, &["--upstream", &runtime.target], &[]);
     silent.write(
         BURST.lines().next().map(|line| format!("{line}\n")).expect("it has lines").as_bytes(),
     );
     silent.answer(&json!(0));
-    for client in [&mut hears, &mut silent] {
+    for client in [&mut notified, &mut silent] {
         client.ask("search", search());
     }
     std::fs::write(place.path().join("repository/b.py"), "def another_helper():\n    pass\n")
         .expect("files can be written");
-    assert!(hears.ask("search", json!({"query": "another_helper"})).contains("b.py"));
-    hears.wait_for("a change", |message| {
+    assert!(notified.ask("search", json!({"query": "another_helper"})).contains("b.py"));
+    notified.wait_for("a change", |message| {
         message["method"] == "notifications/resources/list_changed"
     });
     assert!(silent.ask("search", json!({"query": "another_helper"})).contains("b.py"));
@@ -299,7 +299,7 @@ fn t35_another_build_or_user_is_refused_by_name() {
 
 #[test]
 #[cfg(feature = "faults")]
-fn t35_beside_a_runtime_of_another_build_calls_are_served_here() {
+fn t35_next_to_a_runtime_of_another_build_calls_are_served_here() {
     let place = place(SMALL);
     let _runtime = Runtime::start(place.path(), &[], &["build:=of-yesterday".to_owned()]);
     let mut client = thin(&place, &["--upstream", "auto"], &[]);

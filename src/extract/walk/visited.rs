@@ -6,12 +6,12 @@ use tree_sitter::Node;
 
 /// Visited nodes by start. Nodes whose visit is in progress are not included.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct VisitedNodes {
     pub(crate) is_kept: bool,
     nodes: BTreeSet<(usize, usize, usize)>,
 }
 
-impl Seen {
+impl VisitedNodes {
     pub(crate) fn of(language: &Language) -> Self {
         let is_kept = language.tier() == Tier::Shared || language.manifest.visit_rest;
         Self { is_kept, nodes: BTreeSet::new() }

@@ -1,4 +1,4 @@
-//! What the forty need beyond a client: time by the measure of this machine, the server's
+//! What these tests need beyond a client: time by the measure of this machine, the server's
 //! announcements, gates at which it is held, inputs of every kind, and a look at the process from
 //! outside.
 
