@@ -41,8 +41,8 @@ fn main() -> Outcome<()> {
         let hints = watch.drain(&cancel)?;
         times.push(milliseconds(start));
         late += usize::from(hints.everything);
-        let is_heard = |path: &str| hints.paths.iter().any(|heard| heard.as_str() == path);
-        if !hints.everything && !is_heard("written-by-the-benchmark.txt") {
+        let is_reported = |path: &str| hints.paths.iter().any(|hint| hint.as_str() == path);
+        if !hints.everything && !is_reported("written-by-the-benchmark.txt") {
             return Err("the file was missed".into());
         }
     }

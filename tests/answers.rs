@@ -105,7 +105,7 @@ fn what_is_outside_can_be_asked_for_by_its_name() {
 }
 
 #[test]
-fn why_nobody_calls_a_symbol_is_said() {
+fn why_a_symbol_has_no_callers_is_reported() {
     let files: &[(&str, &[u8])] = &[
         (
             "Hook.kt",
@@ -397,7 +397,7 @@ fn meanings_without_uses_are_not_said_to_have_any() {
 }
 
 #[test]
-fn none_at_any_depth_is_said_only_of_bodies_that_were_understood() {
+fn none_at_any_depth_is_reported_only_of_bodies_that_were_understood() {
     let files: &[(&str, &[u8])] = &[
         ("a.py", b"def start():\n    return 1\n\n\ndef target():\n    return 2\n"),
         ("b.ex", b"defmodule B do\n  def begin_here() do\n    go()\n    go()\n  end\nend\n"),

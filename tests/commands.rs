@@ -143,7 +143,7 @@ fn every_command_answers_as_text_and_as_json() {
 }
 
 #[test]
-fn the_exit_code_tells_nothing_found_from_a_mistake_and_a_failure() {
+fn the_exit_code_distinguishes_nothing_found_from_a_mistake_and_a_failure() {
     let project = Project::new();
     let code = |arguments: &[&str]| project.run(arguments).0;
     assert_eq!(code(&["search", "add"]), Some(0));
@@ -393,7 +393,7 @@ fn a_manifest_is_checked_with_all_its_errors() {
         code == Some(0) && said.lines().count() == 2 && said.contains("Lua fits its grammar"),
         "{said}"
     );
-    let text = fs::read_to_string(grammars.join("lua/grammar.toml")).expect("it is there");
+    let text = fs::read_to_string(grammars.join("lua/grammar.toml")).expect("it exists");
     let broken = text
         .replace("role = \"call\"", "role = \"cal\"")
         .replace("[names]\n", "[names]\nno-such-key = 1\n");

@@ -139,7 +139,7 @@ fn hooks_are_checked_as_entries_are() {
         "{found:#}"
     );
     let file = ".claude/settings.json";
-    let settings = fs::read_to_string(place.path(file)).expect("it is there");
+    let settings = fs::read_to_string(place.path(file)).expect("it exists");
     place.write(file, &settings.replace("post-tool-use", "after-tool"));
     let text = place.problem(&[], "claude-code");
     assert!(text.contains("are not those of this version"), "{text}");
@@ -156,7 +156,7 @@ fn every_planted_entry_of_a_client_is_found() {
     let place = Place::new();
     let other = place.script("other/cograph", "echo cograph 0.0.1");
     let hangs = place.script("hangs/cograph", "exec sleep 1000");
-    let stranger = place.script("stranger/cograph", "echo something else");
+    let other = place.script("other/cograph", "echo something else");
     place.write("plain/cograph", "not executable");
     let plain = place.path("plain/cograph");
     let own = env!("CARGO_BIN_EXE_cograph");
@@ -166,7 +166,7 @@ fn every_planted_entry_of_a_client_is_found() {
         ("cograph", "mcp", "not in the search path"),
         (other.to_str().expect("it is text"), "mcp", "is version 0.0.1"),
         (hangs.to_str().expect("it is text"), "mcp", "was ended"),
-        (stranger.to_str().expect("it is text"), "mcp", "another program"),
+        (other.to_str().expect("it is text"), "mcp", "another program"),
         (own, "status", "not started as a server"),
     ] {
         place.write(
@@ -182,7 +182,7 @@ fn every_planted_entry_of_a_client_is_found() {
 }
 
 #[test]
-fn every_list_of_every_client_is_looked_at() {
+fn every_list_of_every_client_is_checked() {
     let place = Place::new();
     let root = place.path("repository");
     for (area, file, text) in [
@@ -380,7 +380,7 @@ fn configured_upstreams_are_started_and_ended() {
 }
 
 #[test]
-fn a_command_line_that_cannot_be_meant_is_told_apart_from_problems() {
+fn a_command_line_that_cannot_be_meant_is_distinguished_from_problems() {
     let place = Place::new();
     for words in [&["doctor", "--timeout", "0"][..], &["doctor", "extra"]] {
         assert_eq!(

@@ -228,7 +228,7 @@ fn calls_and_types_have_hierarchies() {
 }
 
 #[test]
-fn an_answer_is_about_the_file_and_says_so() {
+fn an_answer_is_about_the_file_and_names_it() {
     let mut editor = Editor::open(&nested(), &["one"]);
     let hover = |editor: &mut Editor| {
         let found = editor.at("textDocument/hover", "uses.py", 5, 30);

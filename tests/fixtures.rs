@@ -82,7 +82,7 @@ fn build(sources: &[(RepoPath, String)]) -> Built {
         })
         .map(|(path, text)| ProjectFile { path: path.clone(), text: text.clone() })
         .collect();
-    let tables = Tables::whole(&files, &project_files);
+    let tables = Tables::of_all(&files, &project_files);
     let resolutions = (0..files.len())
         .map(|position| {
             tables.resolve_file(FileId(u32::try_from(position).expect("few files"))).resolution
@@ -385,7 +385,7 @@ fn of_a_body_only_what_others_look_at_stays() {
         let (all, mut names) = (facts.exprs.len(), Names::default());
         let shared = Shared::first(&mut facts);
         let own = facts.names.iter().map(|name| names.intern(name)).collect();
-        shared.leave(&mut facts, language, own);
+        shared.truncate(&mut facts, language, own);
         assert!(all > 3_000 && facts.exprs.len() < 10, "{path}: {} of {all}", facts.exprs.len());
         assert_eq!(
             (facts.symbols.len(), facts.sites.len(), facts.names.len()),

@@ -18,7 +18,7 @@ use cograph::index::{
 use cograph::model::cancel::CancelToken;
 use cograph::store::{Store, StoreErrorKind};
 
-use crate::incremental::assert_says_what_is_there;
+use crate::incremental::assert_names_what_exists;
 use project::{Project, generation, limits, set_age};
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -60,11 +60,11 @@ fn every_kind_of_change_is_seen() {
     fs::rename(project.path("sub"), project.path("moved")).expect("renamed");
     assert_eq!(project.changed_paths(), ["moved/stays.py", "sub/stays.py"]);
     project.refresh();
-    assert_says_what_is_there(&project.location);
+    assert_names_what_exists(&project.location);
     project.write(".gitignore", "moved/\n");
     assert_eq!(project.changed_paths(), ["moved/stays.py"], "what is ignored from now on is gone");
     project.refresh();
-    assert_says_what_is_there(&project.location);
+    assert_names_what_exists(&project.location);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn come_to_rest(path: &Path) {
     };
     let now =
         || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("the clock is right");
-    while changed(path).expect("it is there") + Duration::from_millis(600) > now() {
+    while changed(path).expect("it exists") + Duration::from_millis(600) > now() {
         assert!(Instant::now() < until, "time goes by");
         std::thread::yield_now();
     }
@@ -144,7 +144,7 @@ fn many_files_that_were_touched_are_read_by_one_process_only() {
     let snapshot = project.snapshot();
     assert_eq!(snapshot.identity(), before);
     for row in snapshot.files().expect("files") {
-        let found = fs::metadata(project.path(row.path.as_str())).expect("it is there");
+        let found = fs::metadata(project.path(row.path.as_str())).expect("it exists");
         let now = (
             found.mtime() * 1_000_000_000 + found.mtime_nsec(),
             found.ctime() * 1_000_000_000 + found.ctime_nsec(),
@@ -220,9 +220,9 @@ fn a_file_that_is_back_when_its_removal_is_applied_stays() {
 }
 
 #[test]
-fn a_writer_is_waited_for_only_so_long() {
+fn a_writer_is_waited_for_up_to_a_timeout() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
-    let lock = project.location.lock(Duration::ZERO).expect("nobody else writes");
+    let lock = project.location.lock(Duration::ZERO).expect("no other process writes");
     let refused = refresh(&project.location, Duration::from_millis(20), &project.run());
     assert!(
         matches!(&refused, Err(IndexError::Store(error)) if error.kind == StoreErrorKind::Locked),
@@ -264,7 +264,7 @@ fn all_who_wait_share_one_run() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
     let jobs = Jobs::new(limits(), None);
     // The lock holds the run up until all have come.
-    let lock = project.location.lock(Duration::ZERO).expect("nobody else writes");
+    let lock = project.location.lock(Duration::ZERO).expect("no other process writes");
     let first = jobs.start(&project.location);
     let second = jobs.start(&project.location);
     assert!(Arc::ptr_eq(&first, &second));
@@ -292,7 +292,7 @@ fn all_who_wait_share_one_run() {
 }
 
 #[test]
-fn what_matters_most_is_taken_in_first_and_the_rest_by_itself() {
+fn what_matters_most_is_indexed_first_and_the_rest_by_itself() {
     let project = Project::with(&[("a.py", "x = 1\n"), ("b.py", "x = 1\n"), ("c.py", "x = 1\n")]);
     let jobs = Jobs::new(limits(), None);
     let done = |job: Arc<cograph::index::Job>| match job.wait(Instant::now() + PATIENCE) {
@@ -325,7 +325,7 @@ fn what_matters_most_is_taken_in_first_and_the_rest_by_itself() {
             && jobs.start(&project.location).covers_changes(Some(&all))
     );
     assert_eq!(done(again), (false, 3), "what is in the store already is not written again");
-    assert_says_what_is_there(&project.location);
+    assert_names_what_exists(&project.location);
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn where_most_files_have_changed_the_store_is_built_anew() {
     assert_ne!(second, first);
     assert_eq!(uid(3, "x = 4\n"), second);
     assert!(project.changes().is_empty());
-    assert_says_what_is_there(&project.location);
+    assert_names_what_exists(&project.location);
 }
 
 #[test]
@@ -364,8 +364,8 @@ fn a_long_log_of_changes_is_carried_over_to_the_store() {
     let log = reader.path().with_extension("db-wal");
     let sizes = || {
         (
-            fs::metadata(reader.path()).expect("it is there").len(),
-            fs::metadata(&log).expect("it is there").len(),
+            fs::metadata(reader.path()).expect("it exists").len(),
+            fs::metadata(&log).expect("it exists").len(),
         )
     };
     project.write("a.py", "x = 12\n");
@@ -384,11 +384,11 @@ fn a_long_log_of_changes_is_carried_over_to_the_store() {
 }
 
 #[test]
-fn runs_are_stopped_by_whoever_has_them_and_by_the_end() {
+fn runs_are_stopped_by_their_owner_and_by_the_end() {
     let projects = [(); 3].map(|()| Project::with(&[("a.py", "x = 1\n")]));
     let locks = projects
         .each_ref()
-        .map(|project| project.location.lock(Duration::ZERO).expect("nobody else writes"));
+        .map(|project| project.location.lock(Duration::ZERO).expect("no other process writes"));
     let jobs = Jobs::new(limits(), None);
     let started = projects.each_ref().map(|project| jobs.start(&project.location));
     // At most two work at a time, and they are held up: the third waits for its turn and can be
@@ -406,7 +406,7 @@ fn runs_are_stopped_by_whoever_has_them_and_by_the_end() {
         "{third:?}"
     );
 
-    let lock = projects[2].location.lock(Duration::ZERO).expect("nobody else writes");
+    let lock = projects[2].location.lock(Duration::ZERO).expect("no other process writes");
     let last = jobs.start(&projects[2].location);
     let other = jobs.start(&projects[0].location);
     // While somebody else writes: the end does not wait for that.
@@ -429,7 +429,7 @@ fn a_directory_that_goes_is_an_error_and_the_store_stays() {
 }
 
 #[test]
-fn changes_are_taken_in_in_place_and_idle_knowledge_is_let_go() {
+fn changes_are_applied_in_place_and_idle_state_is_dropped() {
     let project = Project::with(&[
         ("a.py", "def f():\n    return g()\n"),
         ("b.py", "from a import f\n\ndef h():\n    f()\n"),
@@ -462,11 +462,11 @@ fn changes_are_taken_in_in_place_and_idle_knowledge_is_let_go() {
         (first.uid, second.generation + 1),
         "what is on disk is taken up again"
     );
-    assert_says_what_is_there(&project.location);
+    assert_names_what_exists(&project.location);
 }
 
 #[test]
-fn a_store_that_somebody_else_has_changed_is_not_taken_for_the_known_one() {
+fn a_store_that_another_process_has_changed_is_not_taken_for_the_known_one() {
     let project = Project::with(&[("a.py", "def f():\n    pass\n")]);
     let (one, other) = (Residents::new(), Residents::new());
     let refreshed = |residents: &Residents| {
@@ -485,5 +485,5 @@ fn a_store_that_somebody_else_has_changed_is_not_taken_for_the_known_one() {
     let symbols = refreshed(&one);
     assert_eq!(symbols, 3);
     assert!(project.changes().is_empty());
-    assert_says_what_is_there(&project.location);
+    assert_names_what_exists(&project.location);
 }

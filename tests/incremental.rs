@@ -18,8 +18,8 @@ mod names;
 mod order;
 mod reach;
 mod saved;
+mod single_changes;
 mod sources;
-mod steps;
 mod terms;
 
 use std::collections::BTreeMap;
@@ -131,13 +131,13 @@ impl Repository {
         let run = Run::quiet(limits(1), &self.cancel);
         apply(&self.location("fresh"), &ChangeSet::Everything { forced: true }, PATIENCE, &run)
             .expect("built");
-        assert_says_what_is_there(&self.location("fresh"))
+        assert_names_what_exists(&self.location("fresh"))
     }
 }
 
 /// The newest store of a repository says what the graph of the files says that are there now; gives
 /// all that it says.
-pub(crate) fn assert_says_what_is_there(location: &Location) -> String {
+pub(crate) fn assert_names_what_exists(location: &Location) -> String {
     let store = Arc::new(Store::open_newest(location).expect("a store"));
     let dump = dump::of(store.path());
     contents::assert_same(
@@ -250,7 +250,7 @@ fn after_any_edits_a_store_is_what_a_fresh_build_gives() {
 }
 
 #[test]
-fn the_size_of_a_file_that_nobody_reads_is_that_of_now() {
+fn the_size_of_a_file_that_no_process_reads_is_that_of_now() {
     let repository = Repository::new();
     let write =
         |path: &str, text: &str| fs::write(repository.root().join(path), text).expect("written");

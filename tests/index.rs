@@ -59,7 +59,7 @@ impl Built {
         };
         let size = number("PRAGMA page_size");
         let meta = number("SELECT rootpage FROM sqlite_schema WHERE name = 'meta'");
-        let bytes = fs::read(self.path()).expect("it is there");
+        let bytes = fs::read(self.path()).expect("it exists");
         let pages = (1..)
             .zip(bytes.chunks(size))
             .map(|(page, bytes)| if page == meta { Vec::new() } else { bytes.to_vec() });
@@ -152,9 +152,9 @@ fn progress_names_every_phase_and_ends_with_all_files() {
         );
     }
     let phases = [Phase::Walk, Phase::Extract, Phase::Tables, Phase::Resolve, Phase::Write];
-    let mut told: Vec<Phase> = seen.iter().map(|progress| progress.phase).collect();
-    told.dedup();
-    assert_eq!(told, phases);
+    let mut reported: Vec<Phase> = seen.iter().map(|progress| progress.phase).collect();
+    reported.dedup();
+    assert_eq!(reported, phases);
     assert_eq!(built.timings.iter().map(|timing| timing.phase).collect::<Vec<_>>(), phases);
     assert!(
         built.timings.iter().any(|timing| !timing.cpu.is_zero()),

@@ -135,13 +135,13 @@ fn every_client_gets_the_entry_once_and_loses_it_without_a_trace() {
 
             let (code, said) = home.run(&["install", client, "--scope", scope]);
             assert_eq!(code, Some(0), "{said}");
-            let after = home.read(&file).expect("it is there");
+            let after = home.read(&file).expect("it exists");
             let command = if scope == "user" { env!("CARGO_BIN_EXE_cograph") } else { "cograph" };
             assert!(
                 after.contains(&format!("{command:?}")) && after.contains("\"mcp\""),
                 "{after}"
             );
-            let mode = fs::metadata(home.path(&file)).expect("it is there").permissions().mode();
+            let mode = fs::metadata(home.path(&file)).expect("it exists").permissions().mode();
             assert_eq!(mode & 0o777, 0o640, "{client}, {scope}");
             let mut rest = after.chars();
             assert!(
@@ -199,7 +199,7 @@ fn an_eager_entry_loads_all_tools_and_goes_without_a_trace() {
         home.program("claude", "echo used >> \"$HOME/used\"");
         let before = home.everything();
         assert_eq!(home.run(&["install", client, "--eager"]).0, Some(0));
-        let text = home.read(file).expect("it is there");
+        let text = home.read(file).expect("it exists");
         assert!(text.contains(member) && home.read("used").is_none(), "{text}");
         let (code, said) = home.run(&["install", client]);
         assert!(code == Some(0) && said.contains("nothing to do"), "{said}");
@@ -221,7 +221,7 @@ fn what_was_changed_since_stays() {
         "{\n  \"mcpServers\": {\n    \"a\": {\"command\":   \"a\"}\n  }\n}\n",
     );
     assert_eq!(home.run(&["install", "cursor"]).0, Some(0));
-    let installed = home.read(".cursor/mcp.json").expect("it is there");
+    let installed = home.read(".cursor/mcp.json").expect("it exists");
     home.write(
         ".cursor/mcp.json",
         &installed.replace("\"a\": {\"command\":   \"a\"}", "\"b\": {\"command\":  \"b\"}"),
@@ -342,11 +342,11 @@ fn a_copy_that_the_repository_has_made_a_link_is_not_what_was_there_before() {
         .find(|path| path.extension().is_some_and(|ending| ending == "bak"))
         .expect("there is a copy");
     home.write("secret", "{\"secret\": 1}");
-    fs::remove_file(&copy).expect("it is there");
+    fs::remove_file(&copy).expect("it exists");
     std::os::unix::fs::symlink("../../secret", &copy).expect("linked");
     let (code, said) = home.run(&["uninstall", "cursor", "--scope", "project"]);
     assert_eq!(code, Some(0), "{said}");
-    let text = home.read("project/.cursor/mcp.json").expect("it is there");
+    let text = home.read("project/.cursor/mcp.json").expect("it exists");
     assert!(
         !text.contains("secret") && text.contains("\"a\": 1") && !text.contains("cograph"),
         "{text}"
@@ -374,7 +374,7 @@ fn the_clients_own_program_does_it_and_the_rest_of_the_file_stays_as_it_is() {
         Some(format!("mcp add --scope user cograph -- {program} mcp\n"))
     );
     assert!(said.contains("installed by `claude mcp add"), "{said}");
-    let after = home.read(file).expect("it is there");
+    let after = home.read(file).expect("it exists");
     assert!(
         after.contains(
             "\"mcpServers\" : { \"other\":{\"type\":\"stdio\",\"command\":\"o\"}, \"cograph\""
@@ -413,7 +413,7 @@ fn a_clients_program_that_fails_or_does_nothing_is_stepped_in_for() {
 }
 
 #[test]
-fn an_entry_that_starts_another_program_is_corrected_and_keeps_what_else_it_says() {
+fn an_entry_that_starts_another_program_is_corrected_and_keeps_its_other_members() {
     let home = Home::new();
     home.program("claude", "exit 1");
     let old = "{\"mcpServers\": {\"cograph\": {\"command\": \"/gone\", \"args\": [\"mcp\", \

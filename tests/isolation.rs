@@ -296,7 +296,7 @@ fn more_files_that_end_the_worker_than_can_be_an_accident_cost_those_files_only(
 }
 
 #[test]
-fn a_worker_that_dies_for_no_file_is_an_error_and_the_index_at_hand_still_answers() {
+fn a_worker_that_dies_for_no_file_is_an_error_and_the_current_index_still_answers() {
     let project = Project::with("none");
     project.index();
     project.write("worker-fault-at-start", "chatter");
@@ -307,7 +307,7 @@ fn a_worker_that_dies_for_no_file_is_an_error_and_the_index_at_hand_still_answer
     assert!(said.contains("signal 6 ABORT") && said.contains("line 19999"), "{said}");
     let output = project.run(&["search", "bad"]);
     assert!(output.status.success(), "{output:?}");
-    fs::remove_file(project.root().join("worker-fault-at-start")).expect("it is there");
+    fs::remove_file(project.root().join("worker-fault-at-start")).expect("it exists");
     let output = project.run(&["search", "changed"]);
     let found = String::from_utf8_lossy(&output.stdout);
     assert!(found.contains("up to date") && found.contains("a.py"), "{output:?}");
@@ -330,7 +330,7 @@ fn a_phase_that_does_not_end_costs_the_change_and_not_the_answer() {
         said.contains("`tables` takes too long") && said.contains("COGRAPH_FILE_SECONDS"),
         "{said}"
     );
-    fs::remove_file(project.root().join("worker-fault-at-tables")).expect("it is there");
+    fs::remove_file(project.root().join("worker-fault-at-tables")).expect("it exists");
     assert_eq!(project.index().0["indexed"], 5);
 }
 

@@ -41,6 +41,29 @@ fn sources(folders: &[&str]) -> Vec<(String, String)> {
     found
 }
 
+/// Every script in Python, with its path from the project's root.
+fn scripts() -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pending = vec![root.join("scripts")];
+    let mut found = Vec::new();
+    while let Some(folder) = pending.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the scripts are readable") {
+            let path = entry.expect("the scripts are readable").path();
+            let is_python = |path: &Path| path.extension().is_none_or(|ending| ending == "py");
+            if path.is_dir() {
+                pending.push(path);
+            } else if is_python(&path)
+                && let Ok(text) = std::fs::read_to_string(&path)
+                && let Ok(inner) = path.strip_prefix(root)
+            {
+                found.push((inner.to_string_lossy().replace('\\', "/"), text));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
 /// Holds a rule against files; fails with every violation at once.
 fn hold(files: &[(String, String)], rule: impl Fn(&str, &str) -> Vec<Violation>) {
     assert!(!files.is_empty(), "there is something to hold the rule against");
@@ -127,7 +150,7 @@ fn every_file_says_what_it_is_and_can_be_read_in_one_sitting() {
 }
 
 #[test]
-fn every_line_can_be_read_beside_another() {
+fn every_line_fits_next_to_another() {
     hold(&sources(&["src", "tests", "benches", "grammars"]), rules::width);
 }
 
@@ -155,7 +178,7 @@ fn files_do_not_import_in_circles() {
 }
 
 #[test]
-fn folders_can_be_taken_in_at_a_look() {
+fn folders_have_few_files() {
     nothing(&folders::crowded(&sources(&["src"])));
 }
 

@@ -16,7 +16,7 @@ fn files_that_are_gone_are_not_among_those_that_are_not_searched() {
     let answer = repository.asked(&["references", "helper"]);
     assert!(answer.contains("left out: 28 files not searched"), "{answer}");
     for name in &notes[5..15] {
-        std::fs::remove_file(repository.root().join(name)).expect("it is there");
+        std::fs::remove_file(repository.root().join(name)).expect("it exists");
     }
     let answer = repository.asked(&["references", "helper"]);
     assert!(answer.contains("left out: 18 files not searched"), "{answer}");
@@ -64,7 +64,7 @@ fn calls_of_a_body_that_lead_nowhere_are_named() {
 }
 
 #[test]
-fn a_pattern_that_would_be_an_expression_is_told_how_to_be_one() {
+fn a_pattern_that_would_be_an_expression_gets_a_hint_how_to_be_one() {
     let files: &[(&str, &[u8])] = &[("a.py", b"first = 1\n")];
     let answer = asked(files, &["grep", "fi.*st"]);
     assert!(answer.contains("`regex` reads it as a regular expression"), "{answer}");

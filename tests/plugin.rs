@@ -10,7 +10,7 @@ use cograph::server;
 use serde_json::Value;
 
 fn text(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("it is there")
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("it exists")
 }
 
 fn json(path: &str) -> Value {

@@ -41,7 +41,7 @@ struct Target {
 
 fn targets() -> Vec<Target> {
     let table = fs::read_to_string(root().join("scripts/release.d/targets.toml"));
-    let table: toml::Table = table.expect("it is there").parse().expect("it is TOML");
+    let table: toml::Table = table.expect("it exists").parse().expect("it is TOML");
     let target = |(triple, entry): (&String, &toml::Value)| Target {
         triple: triple.clone(),
         package: entry["npm"]["package"].as_str().expect("a text").to_owned(),
@@ -143,7 +143,7 @@ fn system(platform: &str, cpu: &str, glibc: bool, loader: bool) -> String {
 
 #[test]
 fn versions_are_that_of_the_program() {
-    let pyproject = fs::read_to_string(root().join("pyproject.toml")).expect("it is there");
+    let pyproject = fs::read_to_string(root().join("pyproject.toml")).expect("it exists");
     let pyproject: toml::Table = pyproject.parse().expect("it is TOML");
     let project = pyproject["project"].as_table().expect("a table");
     assert!(!project.contains_key("version"), "a second version");
@@ -336,7 +336,7 @@ fn archives_are_whole_and_two_runs_give_equal_bytes() {
         done(release(run).args(["pack", &triple]).arg(&wheel).env("CARGO_TARGET_DIR", target));
     }
     let sums = runs.each_ref().map(|run| fs::read_to_string(run.join("SHA256SUMS")));
-    let sums = sums.map(|sums| sums.expect("it is there"));
+    let sums = sums.map(|sums| sums.expect("it exists"));
     assert_eq!(sums[0], sums[1], "two runs give equal bytes");
     assert_eq!(sums[0].lines().count(), 4, "wheel, two npm packages, tarball: {}", sums[0]);
     done(Command::new("sha256sum").arg("--check").arg("SHA256SUMS").current_dir(&runs[0]));
@@ -387,7 +387,7 @@ fn an_incomplete_release_is_none() {
 fn the_workflow_builds_every_target() {
     let workflow = fs::File::open(root().join(".github/workflows/release.yml"));
     let mut text = String::new();
-    workflow.expect("it is there").read_to_string(&mut text).expect("it is text");
+    workflow.expect("it exists").read_to_string(&mut text).expect("it is text");
     for target in targets() {
         assert!(text.contains(&format!(" {}", target.triple)), "{}", target.triple);
     }

@@ -7,9 +7,9 @@ mod calls;
 mod client;
 mod completion;
 mod ending;
+mod failure_modes;
 #[cfg(feature = "federation")]
 mod federation;
-mod forty;
 mod framing;
 mod observing;
 mod prompts;
@@ -22,6 +22,6 @@ mod structured;
 mod subscriptions;
 mod text;
 mod tools;
-mod unseen;
+mod unreported;
 mod watching;
 mod web;

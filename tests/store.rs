@@ -202,17 +202,18 @@ fn leftovers_of_a_killed_writer_are_removed_by_the_next() {
     let foreign = cache.location.directory().join("notes.building");
     fs::write(&leftover, "half a store").expect("a file");
     // A reader that was killed keeps nobody from removing a store, and leaves these.
-    let beside = ["v1-9.db-wal", "v1-9.db-shm"].map(|name| cache.location.directory().join(name));
-    beside.iter().for_each(|path| fs::write(path, "of a store that is gone").expect("a file"));
+    let side_files =
+        ["v1-9.db-wal", "v1-9.db-shm"].map(|name| cache.location.directory().join(name));
+    side_files.iter().for_each(|path| fs::write(path, "of a store that is gone").expect("a file"));
     fs::write(&foreign, "not ours").expect("a file");
     assert_eq!(cache.snapshot().identity().generation, 1, "a reader does not care");
     cache.publish(&functions(2)).expect("the second generation");
-    assert!(!leftover.exists() && beside.iter().all(|path| !path.exists()));
+    assert!(!leftover.exists() && side_files.iter().all(|path| !path.exists()));
     assert!(foreign.exists());
 }
 
 #[test]
-fn a_repository_without_a_store_says_so() {
+fn a_repository_without_a_store_is_reported() {
     let cache = Cache::new();
     let error = Store::open_newest(&cache.location).expect_err("there is none");
     assert_eq!(error.kind, StoreErrorKind::Missing);

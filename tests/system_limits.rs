@@ -1,5 +1,5 @@
 //! Limits of a whole process: of the system (`ulimit`) and of memory. What exceeds them is an error
-//! that says so or takes longer, and the index that stood before is as it was.
+//! that says so or takes longer, and the index from before is as it was.
 
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn repository(files: usize) -> TempDir {
 }
 
 #[test]
-fn a_build_beyond_the_file_size_limit_says_so() {
+fn a_build_beyond_the_file_size_limit_is_reported() {
     let place = repository(40);
     is_refused(&run(place.path(), Some(1000), &["index"]));
     assert!(run(place.path(), None, &["index"]).status.success(), "nothing is in its way");
@@ -85,7 +85,7 @@ fn a_change_beyond_the_file_size_limit_leaves_the_index_as_it_was() {
 }
 
 #[test]
-fn a_repository_beyond_the_memory_limit_is_told_apart_from_a_file_that_is() {
+fn a_repository_beyond_the_memory_limit_is_distinguished_from_a_file_that_is() {
     // Its build needs several times the limit.
     let repository = repository(200);
     let place = repository.path();

@@ -125,7 +125,7 @@ fn an_index_shows_its_rate_and_the_time_left() {
 }
 
 #[test]
-fn colour_is_for_terminals_that_have_it_or_where_it_is_asked_for() {
+fn colour_is_for_terminals_that_have_it_or_where_it_is_requested() {
     let project = Project::new(CODE);
     const PATH: &str = "\u{1b}[35ma b.py\u{1b}[0m";
     let trace = &["trace", "helper"][..];

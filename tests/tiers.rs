@@ -57,13 +57,13 @@ fn symbol(project: &Project, name: &str) -> SymbolKey {
     let symbols = files.iter().flat_map(|file| project.snapshot.symbols_of(file).expect("read"));
     let mut named =
         symbols.filter(|symbol| project.snapshot.name(symbol.name).expect("read") == name);
-    let only = named.next().expect("it is there");
+    let only = named.next().expect("it exists");
     assert!(named.next().is_none(), "there is one symbol of that name");
     only.key
 }
 
 #[test]
-fn the_tier_of_each_language_is_said() {
+fn the_tier_of_each_language_is_reported() {
     let project = project(&[
         ("a.py", "def f():\n    pass\n"),
         ("b.rb", "def g\n  h(1)\nend\n"),
@@ -91,7 +91,7 @@ fn the_tier_of_each_language_is_said() {
 }
 
 #[test]
-fn that_nobody_uses_a_symbol_is_no_claim_where_references_are_not_read() {
+fn that_a_symbol_is_unused_is_no_claim_where_references_are_not_read() {
     let project =
         project(&[("a.py", "def lonely():\n    pass\n"), ("c.toml", "[single]\ntwo = 3\n")]);
     let cancel = CancelToken::new();
@@ -107,7 +107,7 @@ fn that_nobody_uses_a_symbol_is_no_claim_where_references_are_not_read() {
 }
 
 #[test]
-fn a_repository_of_which_nothing_is_read_says_so() {
+fn a_repository_of_which_nothing_is_read_is_reported() {
     let unknown = project(&[("a.qqq", "x"), ("b/notes", "y")]);
     let found = unread(&unknown.snapshot).expect("answered").expect("nothing is read");
     assert_eq!(found.files, 2);

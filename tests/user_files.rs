@@ -131,7 +131,7 @@ fn tokens_of_upstreams_are_as_secret() {
 }
 
 #[test]
-fn no_pipe_in_the_place_of_a_file_holds_a_command_up() {
+fn no_pipe_instead_of_a_file_blocks_a_command() {
     let place = Place::new();
     let list = place.pipe("list.toml");
     let (code, said) = place.run(&["mcp", "--upstreams", list.to_str().expect("it is text")], &[]);
@@ -149,7 +149,7 @@ fn no_pipe_in_the_place_of_a_file_holds_a_command_up() {
 
     let log = place.pipe("log");
     let (code, said) = place.run(&["status", "--log", log.to_str().expect("it is text")], &[]);
-    assert!(code == Some(3) && said.contains("nobody reads it"), "{said}");
+    assert!(code == Some(3) && said.contains("no process reads it"), "{said}");
 
     let manifest = place.pipe("grammars/python/grammar.toml");
     let (code, said) = place.run(&["status"], &[("COGRAPH_GRAMMARS", &place.at("grammars"))]);

@@ -83,8 +83,8 @@ fn a_kind_of_use_is_found_whatever_a_language_writes_for_it() {
         let answer = repository.asked(&["references", symbol, "--kinds", kind]);
         assert!(first_line(&answer).contains("1 certain in 1 file"), "{answer}");
         let (file, line) = place.split_once(':').expect("a line");
-        let is_there = |text: &str| text.contains(file) && text.contains(&format!(":{line}"));
-        assert!(answer.lines().any(is_there), "{place}: {answer}");
+        let is_listed = |text: &str| text.contains(file) && text.contains(&format!(":{line}"));
+        assert!(answer.lines().any(is_listed), "{place}: {answer}");
     }
     let answer = repository.asked(&["references", "Quick", "--kinds", "implement"]);
     assert!(first_line(&answer).contains("0 in 0 files"), "a class is inherited: {answer}");

@@ -67,7 +67,7 @@ fn a_file_that_was_saved_is_reported_at_once() {
     project.write("new.py", "x = 1\n");
     project.rename("sub/b.py", "sub/c.py");
     assert_eq!(project.paths(&mut watch), ["a.py", "new.py", "sub/b.py", "sub/c.py"]);
-    fs::read(project.root.join("new.py")).expect("it is there");
+    fs::read(project.root.join("new.py")).expect("it exists");
     assert!(project.drain(&mut watch).is_empty(), "to read is no change");
 }
 
@@ -203,7 +203,7 @@ fn a_root_that_goes_is_an_error() {
     ] {
         let project = Project::with(&["root/a.py"]);
         let root = project.root.join("root");
-        let held = fs::File::open(&root).expect("it is there");
+        let held = fs::File::open(&root).expect("it exists");
         let mut watch = Watch::start(&root, 2, &project.cancel).expect("it can be watched");
         by(&root).expect("it is ours");
         fs::create_dir_all(&root).expect("it is gone");

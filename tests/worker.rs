@@ -15,7 +15,7 @@ use cograph::model::cancel::CancelToken;
 use cograph::store::{Location, Store, StoreErrorKind};
 use tempfile::TempDir;
 
-use crate::incremental::{assert_says_what_is_there, rows};
+use crate::incremental::{assert_names_what_exists, rows};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -93,7 +93,7 @@ fn a_worker_builds_what_this_process_builds() {
     assert_eq!((report.files, report.indexed), (1, 1));
     assert_eq!((report.symbols(), report.references()), (2, 1));
     assert_eq!((published.identity.generation, timings.len()), (1, 5));
-    assert_says_what_is_there(&project.location);
+    assert_names_what_exists(&project.location);
     assert!(matches!(
         project.apply(&worker(), false),
         Ok(Outcome::Unchanged { identity }) if identity == published.identity
@@ -144,9 +144,9 @@ fn progress_comes_from_the_worker() {
 }
 
 #[test]
-fn an_error_of_the_worker_is_told_as_it_is() {
+fn an_error_of_the_worker_is_reported_unchanged() {
     let project = Project::new();
-    let held = project.location.lock(Duration::ZERO).expect("nobody else writes");
+    let held = project.location.lock(Duration::ZERO).expect("no other process writes");
     let workers = WorkerPool::new(worker());
     let run = Run { workers: Some(&workers), ..Run::quiet(limits(), &project.cancel) };
     let failed =

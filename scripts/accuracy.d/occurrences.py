@@ -239,7 +239,7 @@ def revision(directory):
     return described.stdout.strip() if described.returncode == 0 else "-"
 
 
-def seen():
+def visited():
     """The projects that have a first score, as rows of fields."""
     with open(FIRST_SIGHT) as file:
         return [line.rstrip("\n").split("\t") for line in file if not line.startswith("#")]
@@ -260,7 +260,7 @@ FIRST_HEAD = "| language | project | revision | required | all: P/R | by kind: P
 def first_scores():
     """The table of docs/accuracy.md: all first scores, by language, in order."""
     lines = []
-    for _, _, language, name, version, total, kinds in sorted(seen(), key=lambda row: row[2]):
+    for _, _, language, name, version, total, kinds in sorted(visited(), key=lambda row: row[2]):
         score, required = total.split(" ")
         by_kind = ", ".join(" ".join(kind.split(" ")[:2]) for kind in kinds.split(", "))
         lines.append(f"| {language} | {name} | {version} | {int(required):,} | {score} | {by_kind} |\n")
@@ -294,7 +294,7 @@ def main():
         parser.error("--show takes fp or fn, and a number")
     language, directory, is_first = options.language, options.directory, options.first_sight
     name = os.path.basename(os.path.realpath(directory))
-    if is_first and any(row[2:4] == [language, name] for row in seen()):
+    if is_first and any(row[2:4] == [language, name] for row in visited()):
         sys.exit(f"{name} has been seen: {FIRST_SIGHT} has its first score")
     with tempfile.TemporaryDirectory() as scratch:
         truth, cache = os.path.join(scratch, "truth.jsonl"), os.path.join(scratch, "cache")

@@ -1,5 +1,5 @@
-"""Counts how entangled the sources are: files of `src` in import cycles, tests of the module system outside of its home, and lines
-of the test that holds what the compiler does not.
+"""Counts how entangled the sources are: files of `src` in import cycles, tests of the module system outside of its home, uses of synthetic
+names as texts, and lines of the test that holds what the compiler does not.
 
     scripts/audit structure              figures for each crate and for all
     scripts/audit structure --cycles     also the cycles, largest first: those of imports, then those of calls
@@ -15,6 +15,11 @@ from base import command_line, ROOT
 TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|(?:b|c)?r(?P<h>\#*)".*?"(?P=h)|(?:b|c)?"(?:\\.|[^"\\])*"|b?'(?:\\.[^']*|[^'\\])'|'\w+|(?:r\#)?[A-Za-z_]\w*|::|\S""",
                    re.S)
 REEXPORTS = 8
+# Constants, comparisons and calls with a text whose meaning is not in the source, in the crates of facts.
+SYNTHETIC = re.compile(r"""(?:[!=]=|\bSome\(|_with\(|strip_\w+\(|\bnamed?\(|&str\s*=|format!\()\s*["'](?:\(\)|\(\.\.\)|=>|default|this|const|prepended|[:@*\#]|is)["']"""
+                       r"""|"(?:\(\)|=>|default|prepended)"\s*=>|qualified\([^;]*?"\(\)\"""")
+# The encoder of such names.
+ENCODERS = ("model/facts/synthetic.rs",)
 # Files of methods that forward a call to a function above the caller, with the name of the receiver.
 FORWARDING = {"queries": "db", "recursion": "walk"}
 
@@ -40,6 +45,12 @@ def main():
     sources = [path for path in ROOT.glob("src/**/*.rs") if path.relative_to(ROOT).parts[1] != "grammar"]
     uses = {path: len(re.findall(r"\bModuleSystem::[A-Z]", path.read_text())) for path in sources}
     print(f"`ModuleSystem::` is tested {sum(uses.values())} times in {sum(map(bool, uses.values()))} files outside of `grammar`")
+    used = {}
+    for crate in ("model", "extract", "resolve", "history"):
+        for path in sorted((ROOT / "src" / crate).rglob("*.rs")):
+            if not str(path).endswith(ENCODERS) and (found := SYNTHETIC.findall(without_tests(path.read_text()))):
+                used[path] = found
+    print(f"synthetic names are texts or numbers {sum(map(len, used.values()))} times in {len(used)} files")
     held = [ROOT / "tests" / "layering.rs", *(ROOT / "tests" / "layering").glob("*.rs")]
     print(f"the layering test has {sum(len(path.read_text().splitlines()) for path in held)} lines")
     if options.cycles:

@@ -271,14 +271,14 @@ def memory(options, root, environment, files):
     def of(processes):
         return " of ".join(f"{size:.0f}" for size in megabytes(processes))
 
-    def look(what):
+    def compare(what):
         rows.append([what, of([server.process.pid]), of(server.children())])
         print(*rows[-1], flush=True)
 
     rows = [["when", "server MB", "workers MB"]]
     server = Server([options.bin, "mcp", "--root", root], environment)
     server.hello()
-    look("after the handshake")
+    compare("after the handshake")
     until_fresh(server)
     begun = time.monotonic()
     for turn in range(1, options.edits + 1):
@@ -291,10 +291,10 @@ def memory(options, root, environment, files):
             saved(path, body(20000 + turn))
             until_found(server, f"measured_body_{20000 + turn}")
         if turn in (min(100, options.edits // 2), options.edits):
-            look(f"after {turn} edits")
+            compare(f"after {turn} edits")
     # Longer than a store that nobody asks about stays open.
     time.sleep(90)
-    look("90 s after the last question")
+    compare("90 s after the last question")
     end(server)
     return rows
 

@@ -200,7 +200,7 @@ class Chaos:
                 self.judge(client, number, begun)
         return client
 
-    def stranger(self):
+    def intruder(self):
         """Somebody who should not be there comes to the socket or the port."""
         kind = self.random.choice(["garbage", "half", "nothing", "deaf", "web", "flood"] + (["giant"] if self.random.random() < 0.1 else []))
         web = kind == "web" or self.random.random() < 0.3
@@ -261,7 +261,7 @@ class Chaos:
             elif step < 0.75:
                 self.kill_upstream()
             else:
-                strangers.append(self.stranger())
+                strangers.append(self.intruder())
                 while len(strangers) > 20:
                     strangers.pop(self.random.randrange(len(strangers))).close()
         self.line.cut()

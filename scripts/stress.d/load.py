@@ -183,7 +183,7 @@ class Load:
             done.wait(pause)
 
 
-def settle(server, baseline, patience=60.0):
+def at_rest(server, baseline, patience=60.0):
     """Waits until nothing runs and the stores are closed. Gives the last state and the number of descriptors."""
     until = time.monotonic() + patience
     pause = threading.Event()
@@ -219,12 +219,12 @@ def main():
         for tool, make in load.calls:
             load.warm_up(tool, make)
         load.run(options.callers, max(2.0, options.seconds / 10))
-        _, baseline_descriptors = settle(server, 0, patience=2.0)
+        _, baseline_descriptors = at_rest(server, 0, patience=2.0)
         baseline_memory = server.memory()
         load.samples.clear()
         load.run(options.callers, options.seconds)
         unseen = load.unseen() if server.process.poll() is None else ["the server has ended"]
-        quiet, descriptors = settle(server, baseline_descriptors)
+        quiet, descriptors = at_rest(server, baseline_descriptors)
         children = server.children()
         memory = server.memory()
         unanswered = server.unanswered()

@@ -17,7 +17,7 @@ use cograph_model::cancel::CancelToken;
 use cograph_query::impact::test_cases;
 use cograph_server as server;
 use cograph_source::{self as source, Root};
-use cograph_store::{Location, Snapshot, read_beside, remove_beside, write_beside};
+use cograph_store::{Location, Snapshot, read_side_file, remove_side_file, write_side_file};
 
 /// Time of waiting for another process that writes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -59,7 +59,7 @@ pub(super) fn run(config: &Config, command: &CoverageCommand) -> Result<(), Stop
 /// The index, brought up to date.
 fn snapshot(config: &Config, root: &RootArgument) -> Result<Snapshot, Stop> {
     let root = root.repository(config)?.root;
-    Ok(repositories(config, root).whole(&TerminalHost::new())?)
+    Ok(repositories(config, root).up_to_date_snapshot(&TerminalHost::new())?)
 }
 
 fn failed(error: impl std::fmt::Display) -> Stop {
@@ -70,7 +70,7 @@ fn failed(error: impl std::fmt::Display) -> Stop {
 }
 
 fn records(snapshot: &Snapshot) -> Option<Records> {
-    read_beside(snapshot.store(), coverage::FILE).and_then(|bytes| Records::decoded(&bytes))
+    read_side_file(snapshot.store(), coverage::FILE).and_then(|bytes| Records::decoded(&bytes))
 }
 
 fn add(config: &Config, arguments: &AddArguments) -> Result<(), Stop> {
@@ -87,7 +87,7 @@ fn add(config: &Config, arguments: &AddArguments) -> Result<(), Stop> {
     if added.pairs == 0 {
         return Err(Stop::Usage(nothing(&added)));
     }
-    write_beside(snapshot.store(), coverage::FILE, &records.encoded()).map_err(failed)?;
+    write_side_file(snapshot.store(), coverage::FILE, &records.encoded()).map_err(failed)?;
     drop(lock);
     let text = text(&snapshot, &added)?;
     to_stdout(|out| write!(out, "{text}"))?;
@@ -222,7 +222,7 @@ fn status(config: &Config, root: &RootArgument) -> Result<(), Stop> {
 
 fn remove(config: &Config, root: &RootArgument) -> Result<(), Stop> {
     let snapshot = snapshot(config, root)?;
-    match remove_beside(snapshot.store(), coverage::FILE).map_err(failed)? {
+    match remove_side_file(snapshot.store(), coverage::FILE).map_err(failed)? {
         true => Ok(()),
         false => Err(Stop::NothingFound("no coverage is recorded".to_owned())),
     }

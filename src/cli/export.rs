@@ -28,7 +28,7 @@ pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     let Command::Calls(root) = command;
     let repositories = ask::repositories(config, root.repository(config)?.root);
     let person = ask::TerminalHost::new();
-    let snapshot = repositories.whole(&person)?;
+    let snapshot = repositories.up_to_date_snapshot(&person)?;
     drop(person);
     let mut calls = Calls::new(&snapshot)?;
     for place in 0..calls.files.len() {

@@ -185,7 +185,7 @@ fn watch_changes(location: &Location, config: &Config, cancel: &CancelToken) -> 
             Some(watch)
         }
         Err(error) => {
-            note(&format!("{error}: all files are looked at every {} s", POLL_INTERVAL.as_secs()));
+            note(&format!("{error}: all files are compared every {} s", POLL_INTERVAL.as_secs()));
             None
         }
     };
@@ -208,7 +208,7 @@ fn watch_changes(location: &Location, config: &Config, cancel: &CancelToken) -> 
             Some(Ok(_)) => {}
             Some(Err(error)) => {
                 note(&format!(
-                    "{error}: all files are looked at every {} s",
+                    "{error}: all files are compared every {} s",
                     POLL_INTERVAL.as_secs()
                 ));
                 watch = None;

@@ -169,7 +169,7 @@ impl Task {
         let wanted = list.with(entry, self.eager).map_err(|why| self.unusable(&why))?;
         if wanted == before {
             return self.print_message(&format!(
-                "nothing to do: {} is there already, as `{}`",
+                "nothing to do: {} exists already, as `{}`",
                 NAME,
                 line(entry)
             ));
@@ -190,7 +190,7 @@ impl Task {
         let mut by = String::new();
         let mut text = None;
         if let Some(own) = own {
-            text = own.run(&self.directory).and_then(|()| self.taken_in(&list, entry, &wanted));
+            text = own.run(&self.directory).and_then(|()| self.merged(&list, entry, &wanted));
             match &text {
                 Some(_) => by = format!(" by `{}`", own.shown),
                 None => note(&format!(
@@ -220,7 +220,7 @@ impl Task {
 
     /// Result of the client's own command. If it reformatted the rest of the file without changing
     /// values, the original formatting is restored.
-    fn taken_in(&self, before: &List<'_>, entry: &ServerEntry, wanted: &str) -> Option<String> {
+    fn merged(&self, before: &List<'_>, entry: &ServerEntry, wanted: &str) -> Option<String> {
         let place = self.place.again().ok()?;
         let list = self.client.list(place.text()).ok()?;
         if list.entry().as_ref() != Some(entry) {

@@ -1,11 +1,11 @@
 //! `cograph mcp`: serves one client over stdio, in process or as a proxy to a runtime.
 
+mod target;
 #[cfg(not(feature = "federation"))]
 #[path = "mcp/one.rs"]
-mod several;
+mod upstreams;
 #[cfg(feature = "federation")]
-mod several;
-mod target;
+mod upstreams;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use crate::output::stop::Stop;
 use crate::serve::token;
 use cograph_config::{Config, ConfigError, WorkerCommand, running_program};
 use cograph_server::{BearerToken, Options, Passing, Target, run_passing, run_stdio};
-use several::{Upstreams, from_arguments, from_file, run_federated};
-pub(super) use several::{all, checked};
 use target::{AUTO, named};
+use upstreams::{Upstreams, from_arguments, from_file, run_federated};
+pub(super) use upstreams::{all, checked};
 
 /// Idle timeout of a runtime started by a client, in seconds.
 const IDLE_EXIT: &str = "600";

@@ -61,7 +61,7 @@ pub enum ConfigError {
         path: PathBuf,
     },
     /// The directory is unlikely to be a repository, and was not chosen explicitly.
-    #[error("{} {why}, and nothing in it says that it is a project", path.display())]
+    #[error("{} {why}, and nothing in it marks it as a project", path.display())]
     NotMeant {
         /// Directory.
         path: PathBuf,

@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(
             root(&[mine, ("/shared/.git", 0)]),
             "/shared",
-            "the superuser decides what is there"
+            "the superuser decides what exists"
         );
         assert_eq!(root(&[mine, ("/shared/.git", other)]), "/shared/mine/deep");
         assert_eq!(root(&[mine, ("/shared/mine/.git", other), ("/shared/.git", me)]), "/shared");

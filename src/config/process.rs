@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn one_who_ignores_the_end_of_input_is_asked_and_one_who_ignores_that_is_killed() {
+    fn one_that_ignores_the_end_of_input_gets_a_signal_and_one_that_ignores_that_is_killed() {
         let Started { process, input, output } = shell("echo ready; exec sleep 1000");
         assert_eq!(first_line(output), "ready");
         drop(input);

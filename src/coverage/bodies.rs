@@ -67,3 +67,21 @@ pub(crate) fn in_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
         thread.ok()?.join().ok()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_member_is_executed_and_a_macro_is_not() {
+        for (path, text, names) in [
+            ("a.js", "class A {\n  #run() {\n    step();\n  }\n}\n", &["A.#run"][..]),
+            ("a.c", "#define RUN(x) step(x)\n#define STOP\n", &[]),
+        ] {
+            let file = RepoPath::new(path).expect("a plain path");
+            let found = FileBodies::of(&file, text.as_bytes()).expect("it is parsed");
+            let found: Vec<&str> = found.bodies.iter().map(|body| body.name.as_str()).collect();
+            assert_eq!(found, names, "{path}");
+        }
+    }
+}

@@ -9,11 +9,11 @@ use crate::imports::{export, import};
 use crate::macros::bodies;
 use crate::types::generics;
 use crate::walk::position::offset;
-use crate::walk::{READ, Usage, Walk, children, rule_choice, surroundings, unruled};
+use crate::walk::{READ, Usage, Walk, children, fallback, rule_choice, surroundings};
 use crate::{definitions, types};
 use cograph_grammar::Rule;
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, GIVEN, LocalSymbol, MAX_GIVEN, RESULT, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, ScopeId, ScopeKind, Synthetic, flags,
 };
 use cograph_model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
@@ -31,7 +31,7 @@ pub(super) fn visit_node<'t>(
     match rule_choice::rule_of(&walk.input, node, kind) {
         Some(rule) => {
             let value = apply(walk, rule, node, usage);
-            unruled::visit_rest_of(walk, node);
+            fallback::visit_rest_of(walk, node);
             value
         }
         // A node that is only a type is one in any position.
@@ -173,8 +173,9 @@ fn gives<'t>(
     let Some(callable) = walk.context.callable.named.get() else { return ExprId::NONE };
     let scope = walk.facts.facts.symbols[callable].inner;
     let values = walk.facts.items(list).to_vec();
-    for (position, value) in values.into_iter().enumerate().take(MAX_GIVEN) {
-        let name = walk.facts.name(&format!("{GIVEN}{position}"));
+    for (position, value) in values.into_iter().enumerate() {
+        let Some(name) = Synthetic::passed_argument(position) else { break };
+        let name = walk.facts.synthetic(name);
         walk.bind(scope, name, BindingKind::Result, node.start_byte(), ExprId::NONE, value);
     }
     ExprId::NONE
@@ -237,7 +238,7 @@ fn jump<'t>(
         walk.facts.add_value(walk.context.callable.symbol, value);
     } else if returns && value.is_some() {
         let scope = walk.facts.nearest(walk.context.scope, |kind| kind == ScopeKind::Function);
-        let name = walk.facts.name(RESULT);
+        let name = walk.facts.synthetic(Synthetic::Results);
         if !scope.is_some() {
             return ExprId::NONE;
         }

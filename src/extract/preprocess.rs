@@ -12,9 +12,9 @@ pub(super) mod code;
 pub(super) mod conditionals;
 pub(super) mod declared;
 pub(crate) mod edits;
+pub(super) mod generated;
 pub(super) mod invoked;
 pub(super) mod lines;
-pub(super) mod made;
 pub(super) mod markup;
 pub(super) mod tokens;
 pub(super) mod words;
@@ -84,7 +84,7 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         let empty = tokens::empty_values(source, &tokens);
         apply(&mut cleared.source, empty.into_iter().map(Edit::token));
     }
-    let settled = conditionals::settle(source, &tokens);
+    let settled = conditionals::resolved(source, &tokens);
     let mut names = match rules.has_macros() {
         true => tokens::directive_names(language, source, &tokens, &settled.blanks),
         false => Vec::new(),

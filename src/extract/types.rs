@@ -8,7 +8,9 @@ use crate::facts::builder::Builder;
 use crate::walk::input::Input;
 use crate::walk::{children, ignored, names, rule_choice, texts};
 use cograph_grammar::{PathWord, Rule, Selector, TypeRule};
-use cograph_model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, TYPE_GUARD};
+use cograph_model::facts::{
+    Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Synthetic, Wrapper,
+};
 use cograph_model::{ProblemKind, SiteKind};
 use tree_sitter::Node;
 
@@ -60,7 +62,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
                 }
             }
             if wrap.as_ref().is_some_and(|selector| selector.first(node).is_some()) {
-                found = walk.facts.of(found, |ty| Expr::Wrap(ty, NameId::NONE));
+                found = walk.facts.of(found, |ty| Expr::Wrap(ty, Wrapper::Plain));
             }
             match otherwise {
                 Some(name) if !found.is_some() => walk.literal(name),
@@ -175,8 +177,11 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
                 None => children::last_named_child(node),
             };
             let ty = inside.map_or(ExprId::NONE, |inside| visit_type(walk, inside, usage));
-            let name = name.as_ref().map_or(NameId::NONE, |name| walk.facts.name(name));
-            walk.facts.of(ty, |ty| Expr::Wrap(ty, name))
+            let wrapper = match name {
+                Some(name) => Wrapper::Named(walk.facts.name(name)),
+                None => Wrapper::Plain,
+            };
+            walk.facts.of(ty, |ty| Expr::Wrap(ty, wrapper))
         }
         TypeRule::Function { params, returns, receiver, type_params } => {
             let scope = type_params.as_ref().map(|type_params| {
@@ -214,7 +219,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
         TypeRule::Expression {} => walk.visit(node, READ),
         TypeRule::Guard { of } => {
             let tested = of.first(node).map_or(ExprId::NONE, |of| visit_type(walk, of, inner));
-            let base = walk.literal(TYPE_GUARD);
+            let base = walk.literal(Synthetic::TypeGuard.text());
             applied(&mut walk.facts, base, &[tested])
         }
         TypeRule::TypeOf { of } => {
@@ -277,7 +282,7 @@ fn type_arguments<'t>(
 pub(super) fn path_head(input: &Input<'_>, facts: &mut Builder, object: ExprId) -> ExprId {
     match facts.get(object) {
         Expr::Name(..) if input.language.manifest.resolution.paths_name_types => {
-            facts.expr(Expr::Wrap(object, NameId::NONE))
+            facts.expr(Expr::Wrap(object, Wrapper::Plain))
         }
         _ => object,
     }

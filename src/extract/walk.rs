@@ -3,6 +3,7 @@
 
 pub(super) mod children;
 pub(super) mod context;
+pub(super) mod fallback;
 pub(crate) mod ignored;
 pub(crate) mod input;
 pub(crate) mod lister;
@@ -10,10 +11,9 @@ pub(super) mod names;
 pub(crate) mod position;
 pub(super) mod rule_choice;
 pub(super) mod scopes;
-pub(crate) mod seen;
 pub(super) mod surroundings;
 pub(super) mod texts;
-pub(super) mod unruled;
+pub(crate) mod visited;
 
 use crate::budget::Limits;
 use crate::facts::builder::Builder;
@@ -28,8 +28,8 @@ use cograph_model::facts::{
 };
 use cograph_model::{ProblemKind, SiteKind};
 pub(super) use context::{
-    Callable, Context, Declared, Decorator, Definition, Embedded, Generated, Pending, QUOTES, READ,
-    Surroundings, Usage, Wrapper,
+    Callable, Context, Declarator, Declared, Decorator, Definition, Embedded, Generated, Pending,
+    QUOTES, READ, Surroundings, Usage,
 };
 pub(super) use input::Input;
 pub(super) use position::{line, offset, position};
@@ -42,7 +42,7 @@ pub(super) struct Walk<'t> {
     pub(super) facts: Builder,
     pub(super) context: Context<'t>,
     pub(super) exports: Exports,
-    pub(super) seen: seen::Seen,
+    pub(super) seen: visited::VisitedNodes,
 }
 
 /// Exports that no definition carries.
@@ -84,7 +84,7 @@ impl<'t> Walk<'t> {
             facts,
             context: Context::of_file(scope),
             exports: Exports::default(),
-            seen: seen::Seen::of(language),
+            seen: visited::VisitedNodes::of(language),
         }
     }
 

@@ -49,7 +49,7 @@ pub fn call_works(tool: &str) {
     if gate("print", tool).is_some() {
         print();
     }
-    assert!(gate("panic", tool).is_none(), "told to panic");
+    assert!(gate("panic", tool).is_none(), "a planted panic");
     pass("work", tool);
 }
 

@@ -66,7 +66,7 @@ enum Step {
     Kind(SmallVec<[u16; 2]>),
     Nth(usize),
     /// The child next to the first child of a kind, if it is named.
-    Beside(Side, SmallVec<[u16; 2]>),
+    NextTo(Side, SmallVec<[u16; 2]>),
     /// The sibling next to the node, if it is of a kind; the named one beyond it for a token.
     Sibling(Side, SmallVec<[u16; 2]>),
 }
@@ -133,7 +133,7 @@ impl Step {
             Step::Field(field) => node.child_by_field_id(*field),
             Step::Nth(position) => node.named_child(u32::try_from(*position).ok()?),
             Step::Kind(kinds) => child_of_kind(node, kinds),
-            Step::Beside(side, kinds) => {
+            Step::NextTo(side, kinds) => {
                 child_of_kind(node, kinds).and_then(|token| side.of(token)).filter(Node::is_named)
             }
             Step::Sibling(side, kinds) => {
@@ -148,7 +148,7 @@ impl Step {
         let mut found = SmallVec::new();
         match (self, self.first(node)) {
             (_, None) => return found,
-            (Step::Nth(_) | Step::Beside(..) | Step::Sibling(..), Some(only)) => {
+            (Step::Nth(_) | Step::NextTo(..) | Step::Sibling(..), Some(only)) => {
                 found.push(only);
                 return found;
             }
@@ -223,7 +223,7 @@ fn parse_step(step: &str) -> Result<Step, String> {
     }
     for (side, head) in [(Side::Before, "before("), (Side::After, "after(")] {
         if let Some(kind) = inside(head, ")") {
-            return Ok(Step::Beside(side, known_kind(kind)?));
+            return Ok(Step::NextTo(side, known_kind(kind)?));
         }
     }
     for (side, head) in [(Side::Before, "previous("), (Side::After, "next(")] {

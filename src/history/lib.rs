@@ -344,8 +344,8 @@ impl Sides {
         let (new_touched, new_outside) = after.around(new_lines, &new);
         changed.terms = before.heading_terms(old_outside, &old);
         changed.terms.append(&mut after.heading_terms(new_outside, &new));
-        let is_there = changed.new.is_some();
-        changed.outside = new_outside.or(old_outside.map(|line| if is_there { 1 } else { line }));
+        let exists = changed.new.is_some();
+        changed.outside = new_outside.or(old_outside.map(|line| if exists { 1 } else { line }));
         let (symbols, removed, added) =
             symbols::compared(&before, &after, &old_touched, &new_touched);
         changed.symbols = symbols;

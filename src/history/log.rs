@@ -28,7 +28,7 @@ const RECENT: u64 = 365 * 24 * 3600;
 /// Maximum number of authors of a file.
 const MAX_OWNERS: usize = 3;
 /// Present path of a file whose name another one took.
-const NOBODY: u32 = u32::MAX;
+const NO_FILE: u32 = u32::MAX;
 
 impl History {
     /// The history in the bytes that [`History::encoded`] made; none if they are others.
@@ -154,13 +154,13 @@ impl History {
         for commit in &self.commits {
             let now = |file: &u32| present.get(file).copied().unwrap_or(*file);
             let mut files: Vec<u32> =
-                commit.files.iter().map(now).filter(|&file| file != NOBODY).collect();
+                commit.files.iter().map(now).filter(|&file| file != NO_FILE).collect();
             files.sort_unstable();
             files.dedup();
             visit(commit, &files);
             for &(old, new) in &commit.renames {
                 // What had the new name before was another file.
-                let present_name = present.insert(new, NOBODY).unwrap_or(new);
+                let present_name = present.insert(new, NO_FILE).unwrap_or(new);
                 present.insert(old, present_name);
             }
         }
@@ -232,7 +232,7 @@ impl History {
     }
 
     /// Files that changed in the same commits as these. `later` are commits that do not count.
-    pub fn together(
+    pub fn changed_together(
         &self,
         changed: &FxHashSet<RepoPath>,
         ignored: &FxHashSet<String>,
@@ -340,9 +340,12 @@ mod tests {
         let history = history(&[("x", both, &[]), ("x", both, &[]), ("x", &["a.py"], &[])]);
         let changed = FxHashSet::from_iter([path("a.py")]);
         let none = FxHashSet::default();
-        let together = history.together(&changed, &none, &none);
+        let together = history.changed_together(&changed, &none, &none);
         assert_eq!(together.shares[&path("test_a.py")], 500);
         let later = FxHashSet::from_iter([format!("{:040}", 0)]);
-        assert!(history.together(&changed, &none, &later).shares.is_empty(), "one is no evidence");
+        assert!(
+            history.changed_together(&changed, &none, &later).shares.is_empty(),
+            "one is no evidence"
+        );
     }
 }

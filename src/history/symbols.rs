@@ -9,7 +9,7 @@ use cograph_grammar as grammar;
 use cograph_model::change::{
     CallShape, CallShapes, ChangeKind, ChangedSymbol, SymbolSide, UNREAD_BINARY, UNREAD_NO_LANGUAGE,
 };
-use cograph_model::facts::{Expr, FileFacts, LocalSymbol, SPREAD_ARGUMENT, flags};
+use cograph_model::facts::{ArgumentLabel, Expr, FileFacts, LocalSymbol, flags};
 use cograph_model::words::{Term, terms_of};
 use cograph_model::{RepoPath, SiteKind, SymbolKind};
 
@@ -351,14 +351,13 @@ pub(super) fn calls_of(facts: &FileFacts, text: &[u8]) -> CallShapes {
         for &argument in &facts.lists[site.args.range()] {
             let ty = name_of_value(facts, text, argument);
             match argument.get().map(|at| facts.exprs[at]) {
-                Some(Expr::Argument(_, name)) => {
-                    match name.get().map_or("", |name| &*facts.names[name]) {
-                        SPREAD_ARGUMENT | "" => shape.is_open = true,
-                        name => {
-                            shape.named.push(name.to_owned());
-                            named.push(ty);
-                        }
-                    }
+                Some(Expr::Argument(_, ArgumentLabel::Name(name))) => {
+                    let name = name.get().map_or("", |name| &*facts.names[name]);
+                    shape.named.push(name.to_owned());
+                    named.push(ty);
+                }
+                Some(Expr::Argument(_, ArgumentLabel::Last | ArgumentLabel::Spread)) => {
+                    shape.is_open = true;
                 }
                 _ => {
                     shape.positional += 1;

@@ -8,7 +8,7 @@ use crate::build::context::RunContext;
 use crate::fingerprint::fingerprint;
 use crate::outcome::{IndexError, Outcome};
 use crate::progress::{Phase, Progress};
-use crate::quarantine::Caution;
+use crate::quarantine::Isolation;
 use crate::state::change::{Verified, freshness, is_most_of, still_missing};
 use crate::state::change_set::ChangeSet;
 use crate::state::resident::Resident;
@@ -41,7 +41,7 @@ pub struct Run<'a> {
     /// Worker processes; none to work in this process, which a grammar can then crash.
     pub workers: Option<&'a WorkerPool>,
     /// Quarantine and suspects, in a worker process.
-    pub caution: Option<&'a Caution>,
+    pub caution: Option<&'a Isolation>,
 }
 
 impl<'a> Run<'a> {
@@ -123,7 +123,7 @@ pub fn enforce_quota(location: &Location, limits: &Limits) -> Vec<Dropped> {
             dropped
         }
         Err(error) => {
-            tracing::warn!(%error, "the room that indexes take could not be looked at");
+            tracing::warn!(%error, "the size of the cache could not be measured");
             Vec::new()
         }
     }

@@ -118,7 +118,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> IdleCache<K, T> {
         match Builder::new().name(self.name.to_owned()).spawn(move || shared.sweep(idle)) {
             Ok(thread) => *sweeper = Some(thread),
             Err(error) => {
-                tracing::warn!(%error, name = self.name, "nothing is kept: it could not be let go \
+                tracing::warn!(%error, name = self.name, "nothing is kept: it could not be dropped \
                     again");
                 let mut state = self.shared.lock();
                 state.is_swept = false;
@@ -203,7 +203,7 @@ mod tests {
     const PATIENCE: Duration = Duration::from_secs(60);
 
     #[test]
-    fn what_nobody_uses_is_let_go_and_what_is_used_stays() {
+    fn what_is_not_used_is_dropped_and_what_is_used_stays() {
         let (sender, receiver) = sync_channel(16);
         let kept = IdleCache::new("kept-test", Duration::from_millis(20));
         for round in 0..3 {
@@ -220,12 +220,12 @@ mod tests {
         forever.put(&1, Reported(1, sender.clone()));
         forever.put(&2, Reported(2, sender.clone()));
         assert!(forever.touch(&1) && !forever.touch_or_put(&2, || Reported(9, sender.clone())));
-        assert_eq!(forever.with(&2, |told| told.0), Some(2));
+        assert_eq!(forever.with(&2, |reported| reported.0), Some(2));
         forever.put(&2, Reported(3, sender.clone()));
         assert_eq!(receiver.recv_timeout(PATIENCE), Ok(2), "it was replaced");
-        assert_eq!(forever.take(&1).map(|told| told.0), Some(1));
+        assert_eq!(forever.take(&1).map(|reported| reported.0), Some(1));
         assert_eq!(
-            (receiver.recv_timeout(PATIENCE), forever.each(|key, told| (*key, told.0))),
+            (receiver.recv_timeout(PATIENCE), forever.each(|key, reported| (*key, reported.0))),
             (Ok(1), vec![(2, 3)])
         );
         drop(forever);

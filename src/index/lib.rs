@@ -36,7 +36,7 @@ pub use idle_cache::IdleCache;
 pub use job::{FIRST_PAUSE, Failure, GREATEST_PAUSE, Job, JobState, Jobs};
 pub use outcome::{IndexError, Outcome};
 pub use progress::{Phase, Progress, Timing, profile};
-pub use quarantine::Caution;
+pub use quarantine::Isolation;
 pub use report::{LanguageReport, Report};
 pub use root_check::{check_implicit_root, repositories_in};
 pub use slow_files::FILES_PER_RUN;

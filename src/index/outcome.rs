@@ -95,7 +95,7 @@ impl IndexError {
                     "make room, or set COGRAPH_CACHE_DIR to a place that has more"
                 }
                 StoreErrorKind::FileSize => {
-                    "raise the file size limit of the process (`ulimit -f`); the index that stood \
+                    "raise the file size limit of the process (`ulimit -f`); the index from \
                      before is as it was"
                 }
                 StoreErrorKind::Permission => {

@@ -6,9 +6,9 @@ use rustc_hash::FxHashMap;
 use cograph_model::{RepoPath, SkipReason};
 
 /// Precautions of a build against files that may end the process.
-pub struct Caution {
+pub struct Isolation {
     left_out: FxHashMap<RepoPath, LeftOut>,
-    suspicion: Suspicion,
+    suspicion: Suspects,
     witness: Box<dyn Observer>,
 }
 
@@ -22,14 +22,14 @@ pub(super) struct LeftOut {
 
 /// Suspected files: they are parsed first, one at a time.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Suspicion {
+pub(super) enum Suspects {
     /// These files.
     Of(Vec<RepoPath>),
     /// Every file whose path sorts after this one, or every file.
     AllAfter(Option<RepoPath>),
 }
 
-impl Default for Suspicion {
+impl Default for Suspects {
     fn default() -> Self {
         Self::Of(Vec::new())
     }
@@ -49,17 +49,17 @@ pub(super) trait Observer: Send + Sync {
     fn exhausts(&self, path: &RepoPath, reason: SkipReason);
 }
 
-impl Caution {
+impl Isolation {
     pub(super) fn new(
         left_out: FxHashMap<RepoPath, LeftOut>,
-        suspicion: Suspicion,
+        suspicion: Suspects,
         witness: Box<dyn Observer>,
     ) -> Self {
         Self { left_out, suspicion, witness }
     }
 
     /// Files to parse first, one at a time.
-    pub(super) fn suspicion(&self) -> &Suspicion {
+    pub(super) fn suspicion(&self) -> &Suspects {
         &self.suspicion
     }
 
@@ -97,7 +97,7 @@ impl Caution {
 /// Runs the resolution `work` of a file with the observers of `caution`, so that a hang is detected
 /// as it is for a parse.
 pub(super) fn resolving<T>(
-    caution: Option<&Caution>,
+    caution: Option<&Isolation>,
     path: &RepoPath,
     work: impl FnOnce() -> T,
 ) -> T {
@@ -107,9 +107,9 @@ pub(super) fn resolving<T>(
     }
 }
 
-impl std::fmt::Debug for Caution {
+impl std::fmt::Debug for Isolation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Caution")
+        f.debug_struct("Isolation")
             .field("left_out", &self.left_out)
             .field("suspicion", &self.suspicion)
             .finish_non_exhaustive()

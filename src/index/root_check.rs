@@ -31,16 +31,16 @@ pub fn check_implicit_root(
 }
 
 /// Names of the repositories in a directory that is no repository itself, in order.
-#[expect(clippy::disallowed_methods, reason = "lists what is beside a repository, and reads none")]
+#[expect(clippy::disallowed_methods, reason = "lists what is next to a repository, and reads none")]
 pub fn repositories_in(root: &Path) -> Vec<String> {
-    if is_there(root, ".git") {
+    if has_entry(root, ".git") {
         return Vec::new();
     }
     let mut names: Vec<String> = std::fs::read_dir(root)
         .into_iter()
         .flatten()
         .filter_map(Result::ok)
-        .filter(|entry| is_there(&entry.path(), ".git"))
+        .filter(|entry| has_entry(&entry.path(), ".git"))
         .map(|entry| entry.file_name().to_string_lossy().into_owned())
         .collect();
     names.sort();
@@ -66,10 +66,10 @@ fn unlikely(root: &Path, home: Option<&Path>) -> Option<String> {
 fn is_project(root: &Path) -> bool {
     // Those that a build writes have a mark before their names: they are no evidence, and a home
     // directory has a `.config` of its own.
-    is_there(root, ".git") || grammar::project_files().any(|name| is_there(root, name))
+    has_entry(root, ".git") || grammar::project_files().any(|name| has_entry(root, name))
 }
 
-fn is_there(root: &Path, name: &str) -> bool {
+fn has_entry(root: &Path, name: &str) -> bool {
     root.join(name).symlink_metadata().is_ok()
 }
 
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_directory_is_meant_where_something_says_so() {
+    fn a_home_directory_is_meant_where_something_declares_it() {
         let place = tempfile::tempdir().expect("a temporary directory");
         let top = fs::canonicalize(place.path()).expect("it exists");
         let home = top.join("home");

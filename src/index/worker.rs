@@ -195,9 +195,9 @@ impl Worker {
             let _ = child.kill();
             failed(&command.program, &error)
         })?;
-        let input = child.stdin.take().expect("it is piped, and nobody has taken it");
-        let output = child.stdout.take().expect("it is piped, and nobody has taken it");
-        let errors = child.stderr.take().expect("it is piped, and nobody has taken it");
+        let input = child.stdin.take().expect("it is piped, and was not taken before");
+        let output = child.stdout.take().expect("it is piped, and was not taken before");
+        let errors = child.stderr.take().expect("it is piped, and was not taken before");
         let last_words =
             Builder::new().name("worker-errors".to_owned()).spawn(move || listen(errors));
         let (input, output) = (Some(input), BufReader::new(output));

@@ -5,63 +5,17 @@
 //! resolve. Ids are positions in the vectors of the same `FileFacts`. Name resolution reads it and
 //! does not modify it.
 
-mod marks;
+mod ids;
+mod operands;
 mod sites;
+mod synthetic;
 
-pub use marks::*;
+pub use ids::{BindingId, ExprId, ImportId, LocalSymbol, NameId, ScopeId, SiteId};
+pub use operands::{ArgumentLabel, Contextual, Wrapper};
 pub use sites::Sites;
+pub use synthetic::{CALL_SUFFIX, Synthetic, external_callable};
 
 use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
-
-/// Declares an id type: a position in one of the vectors of `FileFacts`.
-macro_rules! ids {
-    ($($(#[$doc:meta])* $name:ident,)+) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-        pub struct $name(pub u32);
-
-        impl $name {
-            /// Null id.
-            pub const NONE: $name = $name(u32::MAX);
-
-            /// Returns the position, except for the null id.
-            #[inline]
-            pub fn get(self) -> Option<usize> {
-                (self.0 != u32::MAX).then_some(self.0 as usize)
-            }
-
-            /// True unless it is the null id.
-            #[inline]
-            pub fn is_some(self) -> bool {
-                self.0 != u32::MAX
-            }
-
-            /// Creates the id of a position.
-            #[inline]
-            pub fn at(position: usize) -> Self {
-                Self(u32::try_from(position).expect("a file is limited to far fewer than 2^32 \
-                    facts"))
-            }
-        }
-    )+};
-}
-
-ids! {
-    /// Name in the file's name table.
-    NameId,
-    /// Scope.
-    ScopeId,
-    /// Symbol of this file.
-    LocalSymbol,
-    /// Binding.
-    BindingId,
-    /// Import.
-    ImportId,
-    /// Expression.
-    ExprId,
-    /// Site.
-    SiteId,
-}
 
 /// Range of consecutive entries in one of the vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -240,7 +194,7 @@ pub struct Symbol {
 impl Symbol {
     /// True for a macro of a preprocessor, with or without parameters.
     pub fn is_macro(&self) -> bool {
-        self.signature.starts_with('#')
+        self.flags & flags::TEXTUAL != 0
     }
 
     /// True if it exists under a condition only.
@@ -296,6 +250,8 @@ pub mod flags {
     pub const ASSIGNED: u32 = 1 << 20;
     /// Its type parameters have a condition: arguments that fit them may be excluded.
     pub const CONSTRAINED: u32 = 1 << 21;
+    /// Macro of a preprocessor: its replacement is text.
+    pub const TEXTUAL: u32 = 1 << 22;
 }
 
 /// Binding of a name in a scope.
@@ -421,13 +377,12 @@ pub enum Expr {
     Tuple(Run),
     /// Closure, by its scope, which may have a symbol.
     Lambda(ScopeId),
-    /// Argument that callers of a closure pass for one of its parameters.
-    Given(ScopeId, u32),
+    /// What the context of the closure or object literal with this scope gives it.
+    Given(ScopeId, Contextual),
     /// Generic application: base and arguments.
     Apply(ExprId, Run),
-    /// Reference, pointer, optional or other wrapper whose members are those of the inner type;
-    /// name of the wrapper.
-    Wrap(ExprId, NameId),
+    /// Reference, pointer, optional or other wrapper whose members are those of the inner type.
+    Wrap(ExprId, Wrapper),
     /// Array, slice or list of the inner type.
     Array(ExprId),
     /// Function type: parameters and result (last of the list).
@@ -446,9 +401,8 @@ pub enum Expr {
     Enter(ExprId),
     /// Type of a value.
     TypeOf(ExprId),
-    /// Argument for the parameter of a name; without a name for the last one. See
-    /// `SPREAD_ARGUMENT`.
-    Argument(ExprId, NameId),
+    /// Argument that is not for the parameter at its position.
+    Argument(ExprId, ArgumentLabel),
     /// Callable that a name or member names without a call, where callables have a namespace of
     /// their own.
     Uncalled(ExprId),

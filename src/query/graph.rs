@@ -6,7 +6,7 @@ pub(super) mod calls;
 pub(crate) mod content;
 pub(crate) mod error;
 pub(super) mod filter;
+pub(super) mod function_values;
 pub(super) mod having;
-pub(super) mod held;
 pub(super) mod lookup;
 pub(super) mod unread;

@@ -291,7 +291,7 @@ pub(super) fn near(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<SymbolInfo>,
     let runs = walk.runs_with(&wanted)?;
     let runs = walk.beginning(&runs, |beginning, shared| ahead.may_begin(beginning, shared));
     let mut take = |own: &NameEntry<'_>| {
-        if let Some(errors) = near.look(own.text, own.shared) {
+        if let Some(errors) = near.distance(own.text, own.shared) {
             let score = if own.text == name { 0 } else { 1 + errors };
             names.push((score, own.text.len(), own.text.to_owned(), own.key));
         }

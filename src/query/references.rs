@@ -2,7 +2,7 @@
 //! symbols.
 
 mod answer;
-pub mod elsewhere;
+pub mod evidence;
 mod listing;
 pub mod navigate;
 pub mod outside;

@@ -1,7 +1,7 @@
 //! `search`: ranked symbols by name, words, substring or regular expression.
 
 mod answer;
-mod around;
+mod context;
 pub mod glance;
 mod matching;
 mod scan;
@@ -321,7 +321,7 @@ impl Filter<'_, '_> {
                 // The only symbol of a name among the best so far is a hit: its whole row is read
                 // at once.
                 if name.symbols() == 1 && best.len() < wanted {
-                    best.extend(self.whole(name.matched, name.key)?);
+                    best.extend(self.rows_of(name.matched, name.key)?);
                 } else {
                     best.extend(self.heads(std::slice::from_ref(name))?);
                 }
@@ -362,7 +362,7 @@ impl Filter<'_, '_> {
     }
 
     /// Does the same for one name, and memoizes the rows.
-    fn whole(&self, matched: Match, name: NameKey) -> Result<Vec<Found>, QueryError> {
+    fn rows_of(&self, matched: Match, name: NameKey) -> Result<Vec<Found>, QueryError> {
         self.lookup.check()?;
         let mut found = Vec::new();
         for row in self.lookup.snapshot.symbols_named(name)? {

@@ -2,10 +2,10 @@
 
 mod answer;
 mod path;
-mod seen;
 mod sites;
+mod visited;
 
-use self::seen::Seen;
+use self::visited::VisitedSymbols;
 use super::names;
 use crate::graph::answer::{Certainty, Counts, SiteInfo, SymbolInfo, Tests, Total};
 use crate::graph::calls::edge::{Edge, End};
@@ -116,7 +116,7 @@ fn tree(
     if params.direction == Direction::Callers && !first.edges.is_empty() {
         (tree.values, tree.other_uses) = other_uses(lookup, roots, &params.kinds)?;
     }
-    let mut seen = Seen::default();
+    let mut seen = VisitedSymbols::default();
     for root in roots {
         seen.insert(*root);
     }
@@ -248,7 +248,7 @@ fn by_directory(lookup: &Lookup<'_>, edges: &[Edge]) -> Result<Vec<(String, u64)
 
 fn add_level(
     nodes: &mut Vec<LightNode>,
-    seen: &mut Seen,
+    seen: &mut VisitedSymbols,
     edges: Vec<Edge>,
     parent: Option<usize>,
     depth: u32,

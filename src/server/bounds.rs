@@ -21,7 +21,7 @@ use cograph_config::process;
 use cograph_coverage as coverage;
 use cograph_history as history;
 use cograph_index::{self as index, Allowance, FileLimits};
-use cograph_query::{self as query, SqlParams, locate, references::elsewhere, search, sql, trace};
+use cograph_query::{self as query, SqlParams, locate, references::evidence, search, sql, trace};
 use cograph_store::{self as store, PoolSettings};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -146,10 +146,10 @@ fn of_upstreams() -> Vec<(&'static str, String)> {
 
 fn of_answers() -> Vec<(&'static str, String)> {
     vec![
-        ("elsewhere::TIME", time(elsewhere::TIME)),
-        ("elsewhere::MAX_FILES", count(elsewhere::MAX_FILES)),
-        ("elsewhere::MAX_FILES_BESIDE", count(elsewhere::MAX_FILES_BESIDE)),
-        ("elsewhere::MAX_OTHER_FILES", count(elsewhere::MAX_OTHER_FILES)),
+        ("evidence::TIME", time(evidence::TIME)),
+        ("evidence::MAX_FILES", count(evidence::MAX_FILES)),
+        ("evidence::MAX_SIBLING_FILES", count(evidence::MAX_SIBLING_FILES)),
+        ("evidence::MAX_OTHER_FILES", count(evidence::MAX_OTHER_FILES)),
         ("trace::MAX_NOT_FOLLOWED", count(trace::MAX_NOT_FOLLOWED)),
     ]
 }
@@ -164,7 +164,7 @@ fn of_changes() -> Vec<(&'static str, String)> {
         ("history::MAX_UNTRACKED", count(history::MAX_UNTRACKED)),
         ("history::TIMEOUT", time(history::TIMEOUT)),
         ("history::MAX_COMMITS", count(history::MAX_COMMITS)),
-        ("store::MAX_BESIDE", bytes(store::MAX_BESIDE as usize)),
+        ("store::MAX_SIDE_FILES", bytes(store::MAX_SIDE_FILES as usize)),
         ("coverage::MAX_DATABASE", bytes(coverage::MAX_DATABASE as usize)),
         ("coverage::MAX_TEXT", bytes(coverage::MAX_TEXT as usize)),
         ("coverage::MAX_JSON", bytes(coverage::MAX_JSON as usize)),

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn searches_for_symbols_are_told_from_others() {
+    fn searches_for_symbols_are_distinguished_from_others() {
         let (mut sought, mut found, mut others, mut wrong) = (0, 0, 0, 0);
         let mut report = String::new();
         for (expected, call, names) in cases(CASES) {

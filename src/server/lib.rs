@@ -70,7 +70,7 @@ pub use tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Parameter, Shape, Tool};
 pub use tools::{Form, Outcome, Reply, call};
 pub use workspace::host::Host;
 pub use workspace::metrics::{CallState, ProgressReport, ServerState};
-pub use workspace::repositories::{Patience, Reach, Repositories, Unavailable};
+pub use workspace::repositories::{AllowedRoots, Patience, Repositories, Unavailable};
 
 use cograph_config::{Config, WorkerCommand};
 use cograph_faults::{Fault, planted};
@@ -88,7 +88,7 @@ pub fn run_stdio(options: Options) -> io::Result<()> {
     run(limits.clone(), |events| {
         let repositories = Repositories::of(
             &shared,
-            Reach::from(root),
+            AllowedRoots::from(root),
             Patience::of(&limits),
             publish_events(events),
         );
@@ -125,7 +125,7 @@ pub fn run_passing(options: Options, passing: Passing) -> io::Result<()> {
         let embedded = shared.map(|shared| {
             let repositories = Repositories::of(
                 &shared,
-                Reach::from(root.clone()),
+                AllowedRoots::from(root.clone()),
                 patience,
                 publish_events(events),
             );

@@ -165,7 +165,7 @@ async fn accept_clients(
             accepted = accept(web) => accepted,
         };
         if let Err(error) = taken {
-            tracing::warn!(%error, "a client could not be taken in");
+            tracing::warn!(%error, "a client could not be admitted");
             until(Some(Instant::now() + ACCEPT_BACKOFF)).await;
         }
     }

@@ -45,7 +45,7 @@ pub(super) trait Tools: Send + Sync {
 
     /// Records that `roots/list` was sent: calls that depend on it wait for its response until
     /// then.
-    fn client_was_asked(&self, _until: Instant) {}
+    fn client_got_request(&self, _until: Instant) {}
 
     /// Sets the default root of the client. Does not block.
     fn set_root(&self, _root: PathBuf) {}
@@ -246,8 +246,8 @@ impl Tools for Toolbox {
         self.repositories.asks_client()
     }
 
-    fn client_was_asked(&self, until: Instant) {
-        self.repositories.client_was_asked(until);
+    fn client_got_request(&self, until: Instant) {
+        self.repositories.client_got_request(until);
     }
 
     fn set_root(&self, root: PathBuf) {

@@ -217,7 +217,7 @@ fn first_line(path: &Path) -> Result<Option<Vec<u8>>, Refused> {
 
 /// Reads an ignore file of a directory.
 fn read_in(directory: &OpenDirectory, path: &Path, follows_links: bool) -> RuleFile {
-    read(directory.open_entry(path, follows_links), || directory.look(path).is_ok())
+    read(directory.open_entry(path, follows_links), || directory.stat(path).is_ok())
 }
 
 /// Reads an ignore file by its path.
@@ -226,12 +226,12 @@ fn read_named(path: &Path) -> RuleFile {
 }
 
 /// Reads an opened ignore file. Does not block on a pipe, and reads no device.
-fn read(opened: io::Result<File>, is_there: impl FnOnce() -> bool) -> RuleFile {
+fn read(opened: io::Result<File>, exists: impl FnOnce() -> bool) -> RuleFile {
     let file = match opened {
         Ok(file) => file,
         Err(error) if files::is_absent(&error) => return RuleFile::Nothing,
         // In an inaccessible directory there may be none.
-        Err(_) if !is_there() => return RuleFile::Nothing,
+        Err(_) if !exists() => return RuleFile::Nothing,
         Err(_) => return RuleFile::Unread,
     };
     let all = || -> io::Result<Option<Vec<u8>>> {

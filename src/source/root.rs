@@ -187,8 +187,8 @@ mod tests {
         );
         std::fs::create_dir(root.path()).expect("created");
         std::fs::write(root.path().join("file"), "text").expect("written");
-        let read = root.read_named(&path, 10).expect("it is there");
+        let read = root.read_named(&path, 10).expect("it exists");
         assert_eq!(read.map(|shown| shown.bytes), Ok(b"text".to_vec()));
-        assert_eq!(root.read_named(&path, 3).expect("it is there"), Err(SkipReason::TooLarge));
+        assert_eq!(root.read_named(&path, 3).expect("it exists"), Err(SkipReason::TooLarge));
     }
 }

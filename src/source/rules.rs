@@ -75,17 +75,17 @@ impl Rules {
         self.0.iter().any(|(path, found)| {
             let is_known =
                 !matches!(found, Stamped::File([.., changed_ns]) if *changed_ns == UNTRUSTED_TIME);
-            !is_known || look(path) != *found
+            !is_known || stamped(path) != *found
         })
     }
 
     fn add(&mut self, path: PathBuf) {
-        let found = look(&path);
+        let found = stamped(&path);
         self.0.push((path, found));
     }
 }
 
-fn look(path: &Path) -> Stamped {
+fn stamped(path: &Path) -> Stamped {
     let now = stamp::now_ns();
     let Ok(found) = files::find(path, true) else { return Stamped::Nothing };
     if found.kind == FileKind::Directory {

@@ -56,14 +56,14 @@ impl Sweep {
     /// Compares every file, one system call each, and returns those that differ from the last time.
     /// A file changed too recently is included each time until its time is evidence. Uses at most
     /// this number of threads.
-    pub fn look(&mut self, threads: usize) -> Vec<RepoPath> {
+    pub fn changed(&mut self, threads: usize) -> Vec<RepoPath> {
         // Without a root all files are missing.
         let root = OpenDirectory::open_for_looking(&self.root, true).ok();
         // One time for all: files that change from here on are included in the next comparison.
         let (root, begun) = (root.as_ref(), stamp::now_ns());
         let share = self.files.len().div_ceil(threads.max(1)).max(MIN_FILES_PER_THREAD);
         let mut changed = Vec::new();
-        let all_were_looked_at = std::thread::scope(|scope| {
+        let all_were_checked = std::thread::scope(|scope| {
             let mut parts = self.files.chunks_mut(share);
             let own = parts.next();
             let start = |part| {
@@ -82,7 +82,7 @@ impl Sweep {
             }
             failures == 0
         });
-        if !all_were_looked_at {
+        if !all_were_checked {
             // The system provides no more threads.
             changed.extend(look_at(root, &mut self.files, begun));
         }
@@ -110,8 +110,8 @@ fn look_at(
 fn stat(root: &OpenDirectory, path: &RepoPath, begun: i64) -> Option<FileStamp> {
     let plain = path.as_str();
     let found = match plain.contains('%') {
-        true => root.look(&names::to_os(path)),
-        false => root.look(Path::new(plain)),
+        true => root.stat(&names::to_os(path)),
+        false => root.stat(Path::new(plain)),
     };
     let found = found.ok().filter(|found| found.kind == FileKind::Regular)?;
     Some(stamp::of(&found, begun))
@@ -130,10 +130,10 @@ mod tests {
     }
 
     /// Repeats the comparison until the times of changed files are evidence.
-    fn settle(sweep: &mut Sweep) {
+    fn until_stable(sweep: &mut Sweep) {
         let until = Instant::now() + PATIENCE;
-        while !sweep.look(1).is_empty() {
-            assert!(Instant::now() < until, "a file that nobody writes comes to rest");
+        while !sweep.changed(1).is_empty() {
+            assert!(Instant::now() < until, "a file without writers becomes stable");
             std::thread::yield_now();
         }
     }
@@ -150,11 +150,11 @@ mod tests {
         let files =
             ["a.py", "sub/100%41.py", "sub/gone.py"].map(|name| (path(name), FileStamp::default()));
         let mut sweep = Sweep::new(&root, files.to_vec());
-        assert_eq!(sweep.look(1).len(), 3);
-        settle(&mut sweep);
+        assert_eq!(sweep.changed(1).len(), 3);
+        until_stable(&mut sweep);
         fs::write(&outside, "x = 2\n").expect("written");
-        assert_eq!(sweep.look(1), [path("a.py")], "another name of the file");
-        settle(&mut sweep);
+        assert_eq!(sweep.changed(1), [path("a.py")], "another name of the file");
+        until_stable(&mut sweep);
         let before = fs::metadata(root.join("a.py"))
             .and_then(|found| found.modified())
             .expect("it has a time");
@@ -166,14 +166,14 @@ mod tests {
                 .and_then(|file| file.set_modified(time))
         };
         set_back(before).expect("it is ours");
-        assert_eq!(sweep.look(1), [path("a.py")], "as large and as old as before");
-        settle(&mut sweep);
+        assert_eq!(sweep.changed(1), [path("a.py")], "as large and as old as before");
+        until_stable(&mut sweep);
         fs::remove_file(root.join("sub/gone.py")).expect("removed");
-        assert_eq!(sweep.look(1), [path("sub/gone.py")]);
-        assert!(sweep.look(1).is_empty(), "what is gone is told once");
+        assert_eq!(sweep.changed(1), [path("sub/gone.py")]);
+        assert!(sweep.changed(1).is_empty(), "what is gone is reported once");
         fs::write(root.join("b.py"), "x = 1\n").expect("written");
         sweep.add(vec![(path("b.py"), FileStamp::default()), (path("a.py"), FileStamp::default())]);
-        assert_eq!((sweep.look(1), sweep.len()), (vec![path("b.py")], 4));
+        assert_eq!((sweep.changed(1), sweep.len()), (vec![path("b.py")], 4));
     }
 
     #[test]
@@ -186,11 +186,11 @@ mod tests {
             place.path(),
             names.iter().map(|name| (path(name), FileStamp::default())).collect(),
         );
-        let mut found = sweep.look(8);
+        let mut found = sweep.changed(8);
         found.sort();
         assert_eq!(found, sweep.files.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>());
-        settle(&mut sweep);
+        until_stable(&mut sweep);
         fs::write(place.path().join("f2999"), "x").expect("written");
-        assert_eq!(sweep.look(8), [path("f2999")]);
+        assert_eq!(sweep.changed(8), [path("f2999")]);
     }
 }

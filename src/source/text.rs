@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_tells_of_the_bytes_on_disk() {
+    fn what_is_shown_comes_from_the_bytes_on_disk() {
         let shown = |bytes: &[u8]| decode_for_showing(bytes.to_vec()).expect("it is text");
         let plain = shown(b"a\r\nb");
         assert_eq!((plain.bytes.as_slice(), plain.original), (&b"a\r\nb"[..], None));

@@ -158,8 +158,8 @@ fn is_part_of_the_repository(path: &Path, is_directory: bool) -> bool {
     if matches!(name, b".git" | b".hg" | b".svn" | b".jj" | b".bzr" | b".pijul") {
         return false;
     }
-    let is_there = |name: &str| path.join(name).symlink_metadata().is_ok();
-    if name.starts_with(b".") && (is_there("CACHEDIR.TAG") || is_there("pyvenv.cfg")) {
+    let exists = |name: &str| path.join(name).symlink_metadata().is_ok();
+    if name.starts_with(b".") && (exists("CACHEDIR.TAG") || exists("pyvenv.cfg")) {
         return false;
     }
     !is_linked_work_tree(path)
@@ -317,7 +317,7 @@ impl<W: Fn(&Path) -> bool> Lister<'_, W> {
         let relative = self.relative(path);
         if relative.is_none() {
             tracing::warn!(path = %path.display(), %error, "an entry of the repository could not \
-                be looked at");
+                be read");
         }
         relative.map(unreadable)
     }

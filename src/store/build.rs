@@ -168,7 +168,7 @@ fn build(
         let (record, found) = file?;
         let _span = tracing::trace_span!("write rows").entered();
         let sites = FileSites::of(&record, &found);
-        numbering.take_in(&texts, &record, &sites).map_err(too_large)?;
+        numbering.assign(&texts, &record, &sites).map_err(too_large)?;
         writer.names(&numbering.names[written..]).map_err(io)?;
         written = numbering.names.len();
         site_total +=

@@ -42,9 +42,11 @@ pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
 pub use format::sql_value::SqlValue;
 pub use format::views::{KEPT_VIEWS, VIEWS, View, all_views};
-pub use lifecycle::beside::{MAX_BESIDE, read_beside, remove_beside, write_beside};
 pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
 pub use lifecycle::seed::adopt;
+pub use lifecycle::side_files::{
+    MAX_SIDE_FILES, read_side_file, remove_side_file, write_side_file,
+};
 pub use name_index::cursor::NameWalk;
 pub use name_index::filter::NameParts;
 pub use name_index::names::{NameEntry, NameRank};

@@ -44,7 +44,7 @@ mod system {
         if let Err(error) =
             max_background_threads::write(1).and_then(|()| background_thread::write(true))
         {
-            tracing::debug!(%error, "unused memory is given back when more is asked for");
+            tracing::debug!(%error, "unused memory is given back when more is requested");
         }
     }
 

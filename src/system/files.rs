@@ -43,20 +43,20 @@ mod tests {
         fs::create_dir_all(top.join("in/sub")).expect("created");
         fs::write(top.join("in/sub/file"), "text").expect("written");
         fs::write(top.join("out"), "text").expect("written");
-        let directory = OpenDirectory::open(&top.join("in")).expect("it is there");
+        let directory = OpenDirectory::open(&top.join("in")).expect("it exists");
         assert!(directory.open_file(Path::new("sub/file")).is_ok());
         for path in ["../out", "none", "sub/../../out", ""] {
             assert!(directory.open_file(Path::new(path)).is_err(), "{path}");
         }
-        let look = |path: &str| directory.look(Path::new(path)).map(|found| found.kind).ok();
+        let look = |path: &str| directory.stat(Path::new(path)).map(|found| found.kind).ok();
         assert_eq!(
             (look("sub"), look("sub/file"), look("none")),
             (Some(FileKind::Directory), Some(FileKind::Regular), None)
         );
-        let before = find(&top.join("out"), true).expect("it is there");
+        let before = find(&top.join("out"), true).expect("it exists");
         fs::remove_file(top.join("out")).expect("removed");
         fs::write(top.join("out"), "text2").expect("written");
-        assert_ne!(find(&top.join("out"), true).expect("it is there"), before);
+        assert_ne!(find(&top.join("out"), true).expect("it exists"), before);
         assert!(is_absent(&open(&top.join("none"), true).expect_err("it is not there")));
     }
 
@@ -69,9 +69,9 @@ mod tests {
         for line in ["one\n", "two\n"] {
             append_to(&path).expect("it can be made").write_all(line.as_bytes()).expect("written");
         }
-        let text = io::read_to_string(open(&path, true).expect("it is there"));
+        let text = io::read_to_string(open(&path, true).expect("it exists"));
         assert_eq!(text.expect("it is text"), "one\ntwo\n");
-        let found = path.metadata().expect("it is there");
+        let found = path.metadata().expect("it exists");
         assert!(!is_pipe(&found) && !is_special(&found));
         assert!(append_to(place.path()).is_err(), "a directory is no log");
     }
@@ -79,13 +79,13 @@ mod tests {
     #[test]
     fn a_directory_is_synced() {
         let place = tempfile::tempdir().expect("a temporary directory");
-        sync_directory(place.path()).expect("it is there");
+        sync_directory(place.path()).expect("it exists");
     }
 
     #[test]
     fn a_canonical_path_is_one_that_other_programs_take() {
         let place = tempfile::tempdir().expect("a temporary directory");
-        let path = canonical(&place.path().join("..")).expect("it is there");
+        let path = canonical(&place.path().join("..")).expect("it exists");
         assert!(path.is_absolute() && !path.as_os_str().as_encoded_bytes().starts_with(b"\\\\?"));
         assert!(canonical(&place.path().join("none")).is_err());
     }

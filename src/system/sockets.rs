@@ -98,7 +98,7 @@ mod tests {
         let place = tempfile::tempdir().expect("a temporary directory");
         let path = place.path().join("lock");
         let first = LockFile::open(&path).expect("it can be made");
-        let second = LockFile::open(&path).expect("it is there");
+        let second = LockFile::open(&path).expect("it exists");
         assert!(first.try_lock().expect("it can be asked"));
         first.sign().expect("it is ours");
         assert!(!second.try_lock().expect("it can be asked"));
@@ -114,7 +114,7 @@ mod tests {
         let path = place.path().join("file");
         for content in ["a long text", "short"] {
             replace_private(&path, content.as_bytes()).expect("it is ours");
-            let text = io::read_to_string(File::open(&path).expect("it is there"));
+            let text = io::read_to_string(File::open(&path).expect("it exists"));
             assert_eq!(text.expect("it is text"), content);
         }
     }

@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn a_read_with_a_timeout_ends_without_input_and_has_what_comes_later() {
         let mut command = echo();
-        let (mut child, mut input) = input_of(&mut command).expect("the program is there");
+        let (mut child, mut input) = input_of(&mut command).expect("the program exists");
         let mut output = TimedReader::new(child.stdout.take().expect("it is piped"))
             .expect("a thread can be started");
         let mut buffer = [0; 3];
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn the_input_of_a_process_ends_for_all_its_owners() {
         let mut command = echo();
-        let (mut child, mut input) = input_of(&mut command).expect("the program is there");
+        let (mut child, mut input) = input_of(&mut command).expect("the program exists");
         let mut other = input.try_clone().expect("it can be shared");
         other.write_all(b"a line\n").expect("it is open");
         other.shutdown(std::net::Shutdown::Write).expect("it is open");

@@ -76,7 +76,7 @@ pub enum WatchError {
     /// Network file system: changes from other machines are not reported.
     #[
         error(
-            "{} is on {kind}, where files can change without this machine being told",
+            "{} is on {kind}, where files can change without a notification to this machine",
             root.display()
         )
     ]
@@ -166,19 +166,19 @@ impl Watch {
         }
         let have_mounts_changed = self.check_mounts()?;
         let failed = |source| WatchError::System { root: self.root.clone(), source };
-        let heard = self.queue.hear(self.patience).map_err(failed)?;
-        if have_mounts_changed || heard.is_lost {
+        let reports = self.queue.receive(self.patience).map_err(failed)?;
+        if have_mounts_changed || reports.is_lost {
             let anew = Self::start(&self.root, self.threads, cancel)?;
             *self = anew.with_patience(self.patience);
             return Ok(Hints { paths: BTreeSet::new(), everything: true });
         }
-        let mut hints = Hints { paths: BTreeSet::new(), everything: !heard.is_complete };
+        let mut hints = Hints { paths: BTreeSet::new(), everything: !reports.is_complete };
         let mut appeared = BTreeSet::new();
-        if heard.paths.get(&self.root) == Some(&Change::Gone) {
+        if reports.paths.get(&self.root) == Some(&Change::Gone) {
             return Err(WatchError::Lost { root: self.root.clone() });
         }
-        for (path, change) in heard.paths {
-            self.take_in(&path, change, &mut hints, &mut appeared);
+        for (path, change) in reports.paths {
+            self.apply(&path, change, &mut hints, &mut appeared);
         }
         if hints.everything {
             hints.paths.clear();
@@ -202,7 +202,7 @@ impl Watch {
     }
 
     /// Handles the report of a path.
-    fn take_in(
+    fn apply(
         &mut self,
         on_disk: &Path,
         change: Change,

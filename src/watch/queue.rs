@@ -45,7 +45,7 @@ pub(super) struct Queue {
 
 /// Reports since the last question.
 #[derive(PartialEq, Eq, Debug)]
-pub(super) struct Heard {
+pub(super) struct Received {
     /// Paths, each with the greatest of its changes.
     pub(super) paths: BTreeMap<PathBuf, Change>,
     /// True if these are all changes before the question, unless some were lost.
@@ -151,7 +151,7 @@ impl Queue {
 
     /// Takes what was reported. Blocks for at most `patience`. Fails if nothing will be reported
     /// any more.
-    pub(super) fn hear(&self, patience: Duration) -> io::Result<Heard> {
+    pub(super) fn receive(&self, patience: Duration) -> io::Result<Received> {
         let until = Instant::now() + patience;
         let is_complete = match &self.cookie {
             // A cookie of before, which came too late for its question, may still be due.
@@ -168,7 +168,7 @@ impl Queue {
         }
         let (paths, is_lost) =
             (std::mem::take(&mut reports.paths), std::mem::take(&mut reports.is_lost));
-        Ok(Heard { paths, is_complete, is_lost })
+        Ok(Received { paths, is_complete, is_lost })
     }
 
     /// Waits until a change was reported and its burst has ended; not if `cancel` was raised first.
@@ -294,7 +294,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "reads a limit of the system, no repository")]
-    fn a_queue_that_nobody_reads_in_time_says_that_it_has_lost_something() {
+    fn a_queue_that_is_not_read_in_time_reports_that_it_has_lost_something() {
         let (place, queue) = watched();
         // While the thread cannot hand over, the queue of the system runs full.
         let reports = queue.ahead.reports.lock();
@@ -306,7 +306,7 @@ mod tests {
             files[number % 2].set_modified(SystemTime::now()).expect("ours");
         }
         drop(reports);
-        assert!(queue.hear(LONG).expect("the thread is there").is_lost || !IS_ORDERED);
+        assert!(queue.receive(LONG).expect("the thread runs").is_lost || !IS_ORDERED);
     }
 
     #[test]
@@ -315,22 +315,22 @@ mod tests {
         if !IS_ORDERED {
             return;
         }
-        assert!(queue.hear(LONG).expect("the thread is there").is_complete);
+        assert!(queue.receive(LONG).expect("the thread runs").is_complete);
         // As if the cookie of an earlier question had not come.
         queue.ahead.reports.lock().is_cookie_due = true;
         let path = place.path().join("a");
         fs::write(&path, "x").expect("written");
-        let heard = queue.hear(PATIENCE).expect("the thread is there");
-        assert!(!heard.is_complete, "{heard:?}");
+        let reports = queue.receive(PATIENCE).expect("the thread runs");
+        assert!(!reports.is_complete, "{reports:?}");
         queue.cookie.as_ref().expect("it has one").set_modified(SystemTime::now()).expect("ours");
-        assert!(queue.hear(LONG).expect("the thread is there").is_complete);
+        assert!(queue.receive(LONG).expect("the thread runs").is_complete);
     }
 
     #[test]
     fn without_its_thread_a_queue_fails() {
         let (_place, queue) = watched();
         drop(Listener { ahead: Arc::clone(&queue.ahead), cookie: None });
-        assert!(queue.hear(LONG).is_err());
+        assert!(queue.receive(LONG).is_err());
         queue.wait(&CancelToken::new());
     }
 }

@@ -15,13 +15,13 @@ use super::setup::{Repository, program, program_with_few_rights, set_mode, stder
 
 /// An indexed repository: the directory of its stores, and its store.
 fn indexed(repository: &Repository) -> (PathBuf, PathBuf) {
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .arg("index")
         .arg(repository.root())
         .output()
         .expect("the program starts");
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let location = Location::new(&repository.beside("cache"), &repository.root());
+    let location = Location::new(&repository.sibling("cache"), &repository.root());
     let newest =
         *location.generations().expect("it is a directory").first().expect("there is a store");
     (location.directory().to_path_buf(), location.generation_path(newest))
@@ -52,10 +52,10 @@ fn source(number: usize) -> String {
 #[test]
 fn a_cache_that_cannot_be_written_is_named() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
-    let cache = repository.beside("cache");
+    let cache = repository.sibling("cache");
     fs::create_dir(&cache).expect("created");
     set_mode(&cache, 0o555);
-    let output = program_with_few_rights(&repository.beside("."), &cache)
+    let output = program_with_few_rights(&repository.sibling("."), &cache)
         .arg("index")
         .arg(repository.root())
         .output()
@@ -82,7 +82,7 @@ fn a_cache_that_cannot_be_written_is_read_with_what_its_stores_are_shared_by_and
         open_for_reading(&directory);
         for question in ["a", "b"] {
             let output =
-                program_with_few_rights(&repository.beside("."), &repository.beside("cache"))
+                program_with_few_rights(&repository.sibling("."), &repository.sibling("cache"))
                     .args(["search", question, "--root"])
                     .arg(repository.root())
                     .output()
@@ -107,7 +107,7 @@ fn an_index_that_cannot_be_renewed_is_not_exported() {
     let export = || {
         let arguments = ["export", "calls", "--root"];
         let mut program =
-            program_with_few_rights(&repository.beside("."), &repository.beside("cache"));
+            program_with_few_rights(&repository.sibling("."), &repository.sibling("cache"));
         program.args(arguments).arg(repository.root()).output().expect("the program starts")
     };
     let output = export();
@@ -132,7 +132,7 @@ fn an_index_that_cannot_be_renewed_is_not_exported() {
 
 /// The permissions of everything at and below a place.
 fn modes(place: &Path) -> Vec<(PathBuf, u32)> {
-    let found = fs::symlink_metadata(place).expect("it is there");
+    let found = fs::symlink_metadata(place).expect("it exists");
     let mut found_below = vec![(place.to_path_buf(), found.permissions().mode() & 0o777)];
     if found.is_dir() {
         fs::read_dir(place)
@@ -144,38 +144,38 @@ fn modes(place: &Path) -> Vec<(PathBuf, u32)> {
 }
 
 #[test]
-fn nobody_else_can_look_into_the_cache() {
+fn no_other_user_can_read_the_cache() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
     let index = || {
         let script = "umask 0; exec \"$0\" index \"$1\"";
         let output = Command::new("sh")
             .args(["-c", script, env!("CARGO_BIN_EXE_cograph")])
             .arg(repository.root())
-            .env("COGRAPH_CACHE_DIR", repository.beside("cache/of/mine"))
+            .env("COGRAPH_CACHE_DIR", repository.sibling("cache/of/mine"))
             .output()
             .expect("there is a shell");
         assert!(output.status.success(), "{}", stderr(&output));
     };
     index();
-    let found = modes(&repository.beside("cache"));
+    let found = modes(&repository.sibling("cache"));
     assert!(found.len() >= 6, "{found:?}");
     for (path, mode) in &found {
         assert_eq!(mode & 0o077, 0, "{} has {mode:o}", path.display());
     }
     // One that was made for all to read is closed when it is written the next time.
-    let directory = Location::new(&repository.beside("cache/of/mine"), &repository.root())
+    let directory = Location::new(&repository.sibling("cache/of/mine"), &repository.root())
         .directory()
         .to_path_buf();
     set_mode(&directory, 0o755);
     repository.write("a.py", b"def b():\n    pass\n");
     index();
-    assert_eq!(fs::metadata(&directory).expect("it is there").permissions().mode() & 0o777, 0o700);
+    assert_eq!(fs::metadata(&directory).expect("it exists").permissions().mode() & 0o777, 0o700);
 }
 
 #[test]
 fn a_cache_that_any_user_may_write_is_refused() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
-    let cache = repository.beside("cache");
+    let cache = repository.sibling("cache");
     fs::create_dir(&cache).expect("created");
     set_mode(&cache, 0o777);
     let run = |words: &[&str]| {
@@ -200,13 +200,13 @@ fn a_cache_that_any_user_may_write_is_refused() {
 
 #[test]
 fn a_cache_of_another_user_is_refused() {
-    const SOMEBODY: u32 = 54_321;
+    const OTHER_USER: u32 = 54_321;
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
     let (directory, _) = indexed(&repository);
     // Only the superuser can give files away. For anybody else the superuser's directories are no
     // place to write.
-    let (cache, owner) = match std::os::unix::fs::chown(&directory, Some(SOMEBODY), None) {
-        Ok(()) => (repository.beside("cache"), SOMEBODY),
+    let (cache, owner) = match std::os::unix::fs::chown(&directory, Some(OTHER_USER), None) {
+        Ok(()) => (repository.sibling("cache"), OTHER_USER),
         Err(_) => (PathBuf::from("/"), 0),
     };
     for words in [["search", "a"], ["index", "--force"]] {
@@ -229,14 +229,14 @@ fn a_cache_of_another_user_is_refused() {
 fn a_cache_that_is_a_file_is_named() {
     let repository =
         Repository::with(&[("a.py", b"def a():\n    pass\n"), ("../cache", b"not a directory")]);
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .arg("index")
         .arg(repository.root())
         .output()
         .expect("the program starts");
     assert_eq!(output.status.code(), Some(3), "{}", stdout(&output));
     assert!(
-        stderr(&output).contains(&repository.beside("cache").display().to_string()),
+        stderr(&output).contains(&repository.sibling("cache").display().to_string()),
         "{}",
         stderr(&output)
     );
@@ -246,7 +246,7 @@ fn a_cache_that_is_a_file_is_named() {
 fn a_full_disk_leaves_the_store_as_it_was() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
     let (directory, store) = indexed(&repository);
-    let before = fs::read(&store).expect("it is there");
+    let before = fs::read(&store).expect("it exists");
     repository.write("b.py", source(4_000).as_bytes());
     // No file may grow beyond 256 blocks: writing fails as on a full disk. The signal that comes
     // with it is ignored.
@@ -254,7 +254,7 @@ fn a_full_disk_leaves_the_store_as_it_was() {
     let output = Command::new("sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_cograph")])
         .arg(repository.root())
-        .env("COGRAPH_CACHE_DIR", repository.beside("cache"))
+        .env("COGRAPH_CACHE_DIR", repository.sibling("cache"))
         .output()
         .expect("there is a shell");
     assert_eq!(
@@ -272,7 +272,7 @@ fn a_full_disk_leaves_the_store_as_it_was() {
     assert!(fs::read(&store).expect("it is still there") == before, "not a byte of it has changed");
     // When there is room again the next run builds it.
     let (_, store) = indexed(&repository);
-    assert!(fs::metadata(store).expect("it is there").len() > before.len() as u64);
+    assert!(fs::metadata(store).expect("it exists").len() > before.len() as u64);
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn a_damaged_store_is_built_again() {
     for damage in ["truncated", "garbage", "header", "empty"] {
         let repository = Repository::with(&[("a.py", source(200).as_bytes())]);
         let (_, store) = indexed(&repository);
-        let mut bytes = fs::read(&store).expect("it is there");
+        let mut bytes = fs::read(&store).expect("it exists");
         match damage {
             "truncated" => bytes.truncate(bytes.len() / 2),
             "garbage" => bytes = b"nothing that was ever a store".to_vec(),
@@ -290,7 +290,7 @@ fn a_damaged_store_is_built_again() {
         fs::write(&store, bytes).expect("written");
         let (_, rebuilt) = indexed(&repository);
         assert_ne!(rebuilt, store, "{damage}: there is a new generation");
-        let location = Location::new(&repository.beside("cache"), &repository.root());
+        let location = Location::new(&repository.sibling("cache"), &repository.root());
         let whole = Arc::new(Store::open_newest(&location).expect("it can be read"));
         whole.verify(&CancelToken::new()).unwrap_or_else(|error| panic!("{damage}: {error}"));
         assert!(whole.meta().symbols >= 200, "{damage}: {}", whole.meta().symbols);

@@ -122,7 +122,7 @@ fn indexed() -> (Repository, Vec<PathBuf>) {
 /// What a fresh index of a repository says.
 fn fresh(repository: &Repository) -> String {
     let other = Repository::new();
-    for entry in fs::read_dir(repository.root()).expect("it is there") {
+    for entry in fs::read_dir(repository.root()).expect("it exists") {
         let entry = entry.expect("it can be listed");
         fs::copy(entry.path(), other.root().join(entry.file_name())).expect("it can be copied");
     }
@@ -166,7 +166,7 @@ proptest! {
         changes in proptest::collection::vec(damage(), 1..5)
     ) {
         let (repository, files) = indexed();
-        let bytes = damaged(&fs::read(&files[0]).expect("it is there"), &changes);
+        let bytes = damaged(&fs::read(&files[0]).expect("it exists"), &changes);
         fs::write(&files[0], &bytes).expect("it is ours");
         let before = cpu_time();
         // Pages have no checksum: what is read may be an error or another value, and never a crash.
@@ -192,7 +192,7 @@ proptest! {
     #[test]
     fn a_damaged_segment_is_as_none(changes in proptest::collection::vec(damage(), 1..5)) {
         let (repository, files) = indexed();
-        let bytes = damaged(&fs::read(&files[1]).expect("it is there"), &changes);
+        let bytes = damaged(&fs::read(&files[1]).expect("it exists"), &changes);
         fs::write(&files[1], &bytes).expect("it is ours");
         repository.write("a.py", format!("{SOURCE}\ndef more():\n    return main()\n").as_bytes());
         let before = cpu_time();

@@ -248,7 +248,7 @@ fn embedded() -> Files {
 
 pub(super) fn run(repository: &Repository, arguments: &[&str]) -> Output {
     let begun = Instant::now();
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .args(arguments)
         .current_dir(repository.root())
         .env("COGRAPH_FILE_SECONDS", (SECONDS / 2).to_string())

@@ -253,7 +253,7 @@ fn what_is_nested_without_end_costs_what_is_nested_and_not_the_file() {
     let files: Vec<(&str, &[u8])> =
         texts.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
     let repository = Repository::with(&files);
-    let output = super::setup::program(&repository.beside("cache"))
+    let output = super::setup::program(&repository.sibling("cache"))
         .args(["index", "--log-level", "warn"])
         .arg(repository.root())
         .env("COGRAPH_LINE_LIMIT", "10000000")
@@ -262,7 +262,7 @@ fn what_is_nested_without_end_costs_what_is_nested_and_not_the_file() {
     let log = super::setup::stderr(&output);
     assert!(output.status.success() && !log.contains("has died"), "{log}");
     let variables = [
-        ("COGRAPH_CACHE_DIR", repository.beside("cache").into_os_string()),
+        ("COGRAPH_CACHE_DIR", repository.sibling("cache").into_os_string()),
         ("COGRAPH_LINE_LIMIT", "10000000".into()),
     ];
     let config = cograph::config::Config::from_variables(|name| {

@@ -11,7 +11,7 @@ use cograph::model::cancel::CancelToken;
 use cograph::model::{SkipReason, Step};
 
 use super::setup::{Random, Repository, limits};
-use crate::incremental::assert_says_what_is_there;
+use crate::incremental::assert_names_what_exists;
 
 /// A range of some bytes.
 fn range(random: &mut Random, length: usize) -> std::ops::Range<usize> {
@@ -127,7 +127,7 @@ fn scrambled_sources_cost_no_file() {
         );
         if round == ROUNDS {
             // Names and signatures that are like nothing else come out of a store as they went in.
-            assert_says_what_is_there(&repository.location());
+            assert_names_what_exists(&repository.location());
         }
     }
 }

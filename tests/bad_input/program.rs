@@ -14,7 +14,7 @@ fn a_module_whose_file_cannot_be_read_costs_itself() {
     ]);
     std::os::unix::fs::symlink("nowhere.rs", repository.root().join("src/linked.rs"))
         .expect("linked");
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .args(["sql", "SELECT name, verdict FROM refs WHERE kind = 'call'"])
         .current_dir(repository.root())
         .output()
@@ -38,14 +38,14 @@ fn a_wrong_command_line_is_a_usage_error() {
         &[],
         &["completions", "nosuch"],
     ] {
-        let output = program(&repository.beside("cache"))
+        let output = program(&repository.sibling("cache"))
             .args(arguments)
             .output()
             .expect("the program starts");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", stderr(&output));
         assert!(!stderr(&output).is_empty() && output.stdout.is_empty(), "{arguments:?}");
     }
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .args(["index", "--log-level", "=="])
         .output()
         .expect("the program starts");
@@ -55,7 +55,7 @@ fn a_wrong_command_line_is_a_usage_error() {
 #[test]
 fn settings_that_are_no_numbers_are_named() {
     let repository = Repository::new();
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .arg("index")
         .arg(repository.root())
         .env("COGRAPH_THREADS", "many")
@@ -72,7 +72,7 @@ fn settings_that_are_no_numbers_are_named() {
 #[test]
 fn no_place_for_the_cache_is_an_error_that_says_what_to_set() {
     let repository = Repository::new();
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .arg("index")
         .arg(repository.root())
         .env_remove("COGRAPH_CACHE_DIR")
@@ -90,7 +90,7 @@ fn a_reader_that_has_left_ends_the_program_quietly() {
     for arguments in [&["completions", "bash"][..], &["index", "--json", &root], &["--help"]] {
         let (reader, writer) = std::io::pipe().expect("a pipe");
         drop(reader);
-        let output = program(&repository.beside("cache"))
+        let output = program(&repository.sibling("cache"))
             .args(arguments)
             .stdout(writer)
             .output()
@@ -110,7 +110,7 @@ fn output_that_cannot_be_written_is_an_error() {
         .write(true)
         .open("/dev/full")
         .expect("the device that is always full");
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .args(["completions", "bash"])
         .stdout(full)
         .output()
@@ -123,14 +123,14 @@ fn output_that_cannot_be_written_is_an_error() {
 fn help_and_version_are_results() {
     let repository = Repository::new();
     for argument in ["--help", "--version"] {
-        let output = program(&repository.beside("cache"))
+        let output = program(&repository.sibling("cache"))
             .arg(argument)
             .output()
             .expect("the program starts");
         assert_eq!(output.status.code(), Some(0));
         assert!(stdout(&output).contains("cograph") && output.stderr.is_empty());
     }
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .args(["completions", "bash"])
         .output()
         .expect("the program starts");

@@ -13,8 +13,8 @@ use cograph::model::cancel::CancelToken;
 fn a_missing_path_is_named() {
     let repository = Repository::new();
     for arguments in [vec!["index"], vec!["export", "calls", "--root"]] {
-        let missing = repository.beside("missing");
-        let output = program(&repository.beside("cache"))
+        let missing = repository.sibling("missing");
+        let output = program(&repository.sibling("cache"))
             .args(&arguments)
             .arg(&missing)
             .output()
@@ -30,7 +30,7 @@ fn a_missing_path_is_named() {
         assert_eq!(stdout(&output), "");
     }
     assert!(
-        !repository.beside("cache").exists(),
+        !repository.sibling("cache").exists(),
         "nothing is made for a repository that does not exist"
     );
 }
@@ -38,7 +38,7 @@ fn a_missing_path_is_named() {
 #[test]
 fn a_file_as_root_is_named() {
     let repository = Repository::with(&[("a.py", b"")]);
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .arg("index")
         .arg(repository.root().join("a.py"))
         .output()
@@ -54,7 +54,7 @@ fn a_file_as_root_is_named() {
 #[test]
 fn an_empty_directory_is_an_index_of_nothing() {
     let repository = Repository::new();
-    let output = program(&repository.beside("cache"))
+    let output = program(&repository.sibling("cache"))
         .arg("index")
         .arg("--json")
         .arg(repository.root())
@@ -67,11 +67,11 @@ fn an_empty_directory_is_an_index_of_nothing() {
 #[test]
 fn a_root_without_read_permission_is_named() {
     let repository = Repository::with(&[("a.py", b"")]);
-    let cache = repository.beside("cache");
+    let cache = repository.sibling("cache");
     fs::create_dir(&cache).expect("created");
     give_away(&cache);
     set_mode(&repository.root(), 0o711);
-    let output = program_with_few_rights(&repository.beside("."), &cache)
+    let output = program_with_few_rights(&repository.sibling("."), &cache)
         .arg("index")
         .arg(repository.root())
         .output()
@@ -93,12 +93,12 @@ fn unreadable_files_and_directories_are_recorded() {
         ("shut.py", b"x = 1\n"),
         ("closed/a.py", b"x = 1\n"),
     ]);
-    let cache = repository.beside("cache");
+    let cache = repository.sibling("cache");
     fs::create_dir(&cache).expect("created");
     give_away(&cache);
     set_mode(&repository.root().join("shut.py"), 0o000);
     set_mode(&repository.root().join("closed"), 0o000);
-    let output = program_with_few_rights(&repository.beside("."), &cache)
+    let output = program_with_few_rights(&repository.sibling("."), &cache)
         .args(["index", "--json"])
         .arg(repository.root())
         .output()
@@ -148,7 +148,7 @@ fn a_home_directory_is_not_indexed_unasked() {
     ]);
     let home = repository.root();
     let run = |directory: &str, words: &[&str]| {
-        let mut command = program(&repository.beside("cache"));
+        let mut command = program(&repository.sibling("cache"));
         command
             .args(words)
             .current_dir(home.join(directory))
@@ -162,7 +162,7 @@ fn a_home_directory_is_not_indexed_unasked() {
         let message = stderr(&output);
         assert!(message.contains("is a home directory") && message.contains("--root"), "{message}");
     }
-    assert!(!repository.beside("cache").exists(), "nothing was indexed");
+    assert!(!repository.sibling("cache").exists(), "nothing was indexed");
     assert!(stdout(&run("", &["doctor"])).contains("is a home directory"));
     assert!(
         stdout(&run("project", &["search", "b"])).contains("function b"),
@@ -182,7 +182,7 @@ fn a_home_directory_is_not_indexed_unasked() {
 fn a_home_directory_that_is_a_repository_is_indexed() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n"), (".git/HEAD", b"")]);
     let home = repository.root();
-    let mut command = program(&repository.beside("cache"));
+    let mut command = program(&repository.sibling("cache"));
     let output = command
         .args(["search", "a"])
         .current_dir(&home)
@@ -195,7 +195,7 @@ fn a_home_directory_that_is_a_repository_is_indexed() {
 #[test]
 fn the_root_of_the_file_system_is_not_indexed_unasked() {
     let repository = Repository::new();
-    let mut command = program(&repository.beside("cache"));
+    let mut command = program(&repository.sibling("cache"));
     let output = command
         .arg("index")
         .current_dir("/")

@@ -57,7 +57,7 @@ fn the_program_answers_and_says_which_rules_it_did_not_read() {
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
     pipe(&repository.root().join(".gitignore"));
     let ask = |words: &[&str]| {
-        let mut command = program(&repository.beside("cache"));
+        let mut command = program(&repository.sibling("cache"));
         command
             .args(words)
             .arg("--root")

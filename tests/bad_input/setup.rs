@@ -58,13 +58,13 @@ impl Repository {
     }
 
     /// A place beside the root that the index does not look at.
-    pub(crate) fn beside(&self, name: &str) -> PathBuf {
+    pub(crate) fn sibling(&self, name: &str) -> PathBuf {
         fs::canonicalize(self.directory.path()).expect("it exists").join(name)
     }
 
     /// What the program prints when it is asked something in the repository.
     pub(crate) fn asked(&self, arguments: &[&str]) -> String {
-        let output = program(&self.beside("cache"))
+        let output = program(&self.sibling("cache"))
             .args(arguments)
             .current_dir(self.root())
             .output()
@@ -80,7 +80,7 @@ impl Repository {
 
     /// Where its store is, if it has one.
     pub(crate) fn location(&self) -> Location {
-        Location::new(&self.beside("cache"), &self.root())
+        Location::new(&self.sibling("cache"), &self.root())
     }
 
     /// Brings the store up to date; gives what it says then.
@@ -133,12 +133,13 @@ pub(crate) fn skipped(store: &Snapshot, path: &str) -> SkipReason {
 }
 
 /// The user of [`program_with_few_rights`] where that is not the one who runs the tests.
-const NOBODY: u32 = 65_534;
+const NO_USER: u32 = 65_534;
 
 /// Gives a directory to the user of [`program_with_few_rights`].
 pub(crate) fn give_away(directory: &Path) {
     if rustix::process::geteuid().is_root() {
-        std::os::unix::fs::chown(directory, Some(NOBODY), Some(NOBODY)).expect("the superuser may");
+        std::os::unix::fs::chown(directory, Some(NO_USER), Some(NO_USER))
+            .expect("the superuser may");
     }
 }
 
@@ -160,7 +161,7 @@ pub(crate) fn program_with_few_rights(place: &Path, cache: &Path) -> Command {
     let mut command = Command::new(program);
     without_settings(&mut command).env("COGRAPH_CACHE_DIR", cache).current_dir(place);
     if rustix::process::geteuid().is_root() {
-        command.uid(NOBODY).gid(NOBODY);
+        command.uid(NO_USER).gid(NO_USER);
     }
     command
 }

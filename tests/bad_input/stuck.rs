@@ -69,7 +69,7 @@ fn a_store_that_is_readable_only_in_part_is_built_anew() {
 #[test]
 fn a_failure_is_remembered_and_not_repeated_at_once() {
     let repository = Repository::with(&[("a.py", BEFORE)]);
-    let cache = repository.beside("cache");
+    let cache = repository.sibling("cache");
     fs::write(&cache, "a file where the cache should be").expect("written");
     let location = Location::new(&cache, &repository.root());
     let jobs = Jobs::new(limits(), None);

@@ -30,7 +30,7 @@ fn check(command: &mut Command, what: &str) {
 #[test]
 fn names_of_a_repository_do_not_deceive_at_a_terminal() {
     let repository = Repository::new();
-    let (home, root) = (repository.beside("home"), repository.root().join(name()));
+    let (home, root) = (repository.sibling("home"), repository.root().join(name()));
     let write = |path: &str, text: &str| {
         let path = root.join(path);
         fs::create_dir_all(path.parent().expect("the root is above it")).expect("created");
@@ -54,7 +54,7 @@ fn names_of_a_repository_do_not_deceive_at_a_terminal() {
         &["install", "vscode", "--scope", "project", "--dry-run"],
         &["install", "claude-code", "--scope", "project"],
     ] {
-        let mut command = program(&repository.beside("cache"));
+        let mut command = program(&repository.sibling("cache"));
         check(command.args(words).current_dir(&root).env("HOME", &home), &words.join(" "));
     }
     assert!(!Path::new(&missing).exists());

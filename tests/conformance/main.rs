@@ -154,8 +154,8 @@ fn call(name: &str, params: &Map<String, Value>, host: &dyn Host) -> Result<Valu
             json!([text("done")])
         }
         "test_error_handling" => {
-            let told = text("This tool intentionally returns an error for testing");
-            return Ok(json!({"isError": true, "content": [told]}));
+            let reported = text("This tool intentionally returns an error for testing");
+            return Ok(json!({"isError": true, "content": [reported]}));
         }
         "test_missing_capability" => {
             let declared = params.get("_meta").and_then(|meta| meta.get(CAPABILITIES));

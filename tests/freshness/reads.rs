@@ -130,11 +130,11 @@ fn a_file_that_is_gone_or_a_link_when_its_change_is_applied_is_taken_for_what_it
     fs::remove_file(project.path("a.py")).expect("removed");
     std::os::unix::fs::symlink("b.py", project.path("a.py")).expect("linked");
     assert_eq!(applied(&changes), (true, 3));
-    let row = project.snapshot().file_at("a.py").expect("it can be read").expect("it is there");
+    let row = project.snapshot().file_at("a.py").expect("it can be read").expect("it exists");
     assert_eq!(row.skipped, Some(SkipReason::Symlink));
     project.refresh();
     assert!(project.changes().is_empty(), "{:?}", project.changes());
-    crate::incremental::assert_says_what_is_there(&project.location);
+    crate::incremental::assert_names_what_exists(&project.location);
 }
 
 #[test]

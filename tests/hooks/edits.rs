@@ -54,14 +54,14 @@ fn project() -> Project {
 impl Project {
     /// The present text of one of `FILES` with a part replaced, which is written.
     fn replaced(&self, path: &str, old: &str, new: &str) -> Value {
-        let text = std::fs::read_to_string(self.root().join(path)).expect("it is there");
+        let text = std::fs::read_to_string(self.root().join(path)).expect("it exists");
         assert_eq!(text.matches(old).count(), 1, "{path}: {old}");
         self.write(path, &text.replace(old, new));
         json!({"file_path": self.root().join(path), "old_string": old, "new_string": new})
     }
 
     /// Text for the model after a tool with this input.
-    fn told(&self, tool: &str, input: &Value) -> String {
+    fn context(&self, tool: &str, input: &Value) -> String {
         let call = json!({
             "session_id": "s", "cwd": self.root(), "hook_event_name": "PostToolUse",
             "tool_name": tool, "tool_input": input, "tool_response": {"success": true},
@@ -78,7 +78,7 @@ impl Project {
     /// Text for the model after a part of a file was replaced.
     fn edited(&self, path: &str, old: &str, new: &str) -> String {
         let input = self.replaced(path, old, new);
-        self.told("Edit", &input)
+        self.context("Edit", &input)
     }
 }
 
@@ -215,18 +215,18 @@ fn what_is_not_indexed_is_silence() {
     project.write(path, text);
     project.index();
     let input = project.replaced(path, "def parse(a, b):", "def parse(a):");
-    assert_ne!(project.told("Edit", &input), "", "with an index it is answered");
+    assert_ne!(project.context("Edit", &input), "", "with an index it is answered");
     let elsewhere = tempfile::tempdir().expect("a temporary directory");
     let file = elsewhere.path().join("text.py");
     std::fs::write(&file, text.replace("def parse(a, b):", "def parse(a):")).expect("written");
     let mut outside = input;
     outside["file_path"] = json!(file);
-    assert_eq!(project.told("Edit", &outside), "", "in no indexed repository");
+    assert_eq!(project.context("Edit", &outside), "", "in no indexed repository");
     project.write("lib/new.py", "def parse(a):\n    pass\n");
     outside["file_path"] = json!(project.root().join("lib/new.py"));
-    assert_eq!(project.told("Edit", &outside), "", "a file that the index does not have");
+    assert_eq!(project.context("Edit", &outside), "", "a file that the index does not have");
     outside["file_path"] = json!(project.root().join("lib/../../absent/x.py"));
-    assert_eq!(project.told("Edit", &outside), "", "no file");
+    assert_eq!(project.context("Edit", &outside), "", "no file");
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_directory_that_is_no_repository_of_git_is_that_of_the_client() {
 }
 
 #[test]
-fn only_what_the_edit_breaks_is_told() {
+fn only_what_the_edit_breaks_is_reported() {
     let project = project();
     let text = project.edited("lib/text.py", "def parse(a, b):", "def parse(a, b, c):");
     assert!(text.contains("3 call sites"), "{text}");
@@ -252,23 +252,23 @@ fn only_what_the_edit_breaks_is_told() {
     project.replaced("lib/text.py", "def parse(a, b, c, d):", "def parse(a, b, c=0):");
     let input = project.replaced("lib/text.py", "def parse(a, b, c=0):", "def parse(a, b):");
     project.index();
-    let text = project.told("Edit", &input);
+    let text = project.context("Edit", &input);
     assert!(
         text.contains("1 call site no longer fits `def parse(a, b)`: lib/use.py:5 (3"),
         "{text}"
     );
     let input = project.replaced("lib/text.py", "def parse(a, b):", "def parsed(a, b):");
     project.index();
-    let text = project.told("Edit", &input);
-    let told = "uses left of `parse`, which is `parsed` now: lib/text.py:6, lib/use.py:1";
-    assert!(text.contains(told), "{text}");
+    let text = project.context("Edit", &input);
+    let expected = "uses left of `parse`, which is `parsed` now: lib/text.py:6, lib/use.py:1";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]
 fn edits_are_known_in_the_shape_of_every_client() {
     let project = project();
     let path = project.root().join("lib/text.py");
-    let before = std::fs::read_to_string(&path).expect("it is there");
+    let before = std::fs::read_to_string(&path).expect("it exists");
     let after = before.replace("def parse(a, b):", "def parse(a):");
     project.write("lib/text.py", &after);
     let edit = json!({"file_path": path, "old_string": "def parse(a, b):",
@@ -357,7 +357,7 @@ fn edits_are_known_in_the_shape_of_every_client() {
     }
     // A client that has not written yet.
     project.write("lib/text.py", &before);
-    let text = project.told("apply_patch", &json!({"command": patch}));
+    let text = project.context("apply_patch", &json!({"command": patch}));
     assert!(text.contains("lib/use.py:5 (2 arguments, 1 taken)"), "{text}");
 }
 
@@ -366,7 +366,7 @@ fn a_removed_file_leaves_the_uses_of_what_it_had() {
     let project = project();
     std::fs::remove_file(project.root().join("lib/text.py")).expect("removed");
     let patch = "*** Begin Patch\n*** Delete File: lib/text.py\n*** End Patch\n";
-    let text = project.told("apply_patch", &json!({"command": patch}));
+    let text = project.context("apply_patch", &json!({"command": patch}));
     assert!(text.contains("left of `parse`, which is gone: lib/use.py:1"), "{text}");
 }
 

@@ -76,7 +76,7 @@ fn a_patch_is_read_from_a_file_or_standard_input_and_fits_the_tree() {
     let repository = shop();
     repository.write("shop/cart.py", &changed_cart());
     let patch = repository.git(&["diff"]);
-    let file = repository.beside("change.patch");
+    let file = repository.sibling("change.patch");
     std::fs::write(&file, &patch).expect("written");
     let file = file.to_str().expect("UTF-8").to_owned();
     let from_git = repository.changed(&["impact"]);
@@ -119,7 +119,7 @@ fn shallow_clones_detached_heads_and_worktrees_are_read() {
     repository.commit("two");
     repository.git(&["checkout", "-q", "--detach", "HEAD"]);
     assert_eq!(repository.changed(&["impact", "HEAD~1"]), ["body add"]);
-    let other = repository.beside("tree");
+    let other = repository.sibling("tree");
     repository.git(&["worktree", "add", "-q", other.to_str().expect("UTF-8"), "HEAD"]);
     std::fs::write(other.join("shop/cart.py"), CART).expect("written");
     let (code, text) = repository.ask_in(&other, &["impact"], "");
@@ -135,7 +135,7 @@ fn shallow_clones_detached_heads_and_worktrees_are_read() {
 #[test]
 fn nothing_that_a_repository_names_is_run() {
     let repository = shop();
-    let marker = repository.beside("was-run");
+    let marker = repository.sibling("was-run");
     let run = format!("touch {}; cat", marker.display());
     for (name, value) in [
         ("core.fsmonitor", run.as_str()),

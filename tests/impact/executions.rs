@@ -50,7 +50,7 @@ fn numbits(lines: &[u32]) -> Vec<u8> {
 
 /// A data file of coverage.py; returns its path.
 fn measured(repository: &GitRepository, name: &str, runs: &[(&str, &str, &[u32])]) -> String {
-    let path = repository.beside(name);
+    let path = repository.sibling(name);
     let _ = fs::remove_file(&path);
     let database = Connection::open(&path).expect("created");
     database.execute_batch(COVERAGE).expect("the schema");
@@ -269,7 +269,7 @@ fn import(
     text: &str,
     more: &[&str],
 ) -> (Option<i32>, String) {
-    let path = repository.beside(name);
+    let path = repository.sibling(name);
     fs::write(&path, text).expect("written");
     let path = path.to_str().expect("UTF-8");
     repository.ask(&[&["coverage", "add", path], more].concat())
@@ -316,7 +316,7 @@ fn other_formats_are_recognized_by_their_contents() {
         assert!(answer.contains(words), "{name}: {answer}");
         assert!(covers(&repository).contains(&"total test_add".to_owned()), "{name}: {answer}");
     }
-    let file = repository.beside("arcs");
+    let file = repository.sibling("arcs");
     let database = Connection::open(&file).expect("created");
     database.execute_batch(COVERAGE).expect("the schema");
     database
@@ -335,7 +335,7 @@ fn other_formats_are_recognized_by_their_contents() {
 #[test]
 fn testmon_knows_files_only() {
     let repository = shop();
-    let file = repository.beside(".testmondata");
+    let file = repository.sibling(".testmondata");
     let database = Connection::open(&file).expect("created");
     database.execute_batch(TESTMON).expect("the schema");
     database
@@ -360,7 +360,7 @@ fn testmon_knows_files_only() {
 fn what_says_nothing_about_tests_is_refused_and_nothing_is_lost() {
     let repository = measured_shop();
     let database = |name: &str, schema: &str| {
-        let file = repository.beside(name);
+        let file = repository.sibling(name);
         let database = Connection::open(&file).expect("created");
         database.execute_batch(schema).expect("the schema");
         fs::read(&file).expect("read")
@@ -419,14 +419,14 @@ fn what_says_nothing_about_tests_is_refused_and_nothing_is_lost() {
         ),
     ];
     for (name, content, wanted) in cases {
-        let path = repository.beside(name);
+        let path = repository.sibling(name);
         fs::write(&path, content).expect("written");
         let (code, text) = repository.ask(&["coverage", "add", path.to_str().expect("UTF-8")]);
         assert_eq!(code, Some(2), "{name}: {text}");
         assert!(text.starts_with("error: ") && text.contains(wanted), "{name}: {text}");
     }
-    let good = repository.beside("data");
-    let bad = repository.beside("text");
+    let good = repository.sibling("data");
+    let bad = repository.sibling("text");
     let files = [good.to_str().expect("UTF-8"), bad.to_str().expect("UTF-8")];
     assert_eq!(repository.ask(&["coverage", "add", files[0], files[1]]).0, Some(2));
     assert_eq!(repository.ask(&["coverage", "add", "/dev/zero"]).0, Some(2));
@@ -441,7 +441,7 @@ fn what_says_nothing_about_tests_is_refused_and_nothing_is_lost() {
 #[test]
 fn records_of_another_program_are_none() {
     let repository = measured_shop();
-    let cache = repository.beside("cache");
+    let cache = repository.sibling("cache");
     let directory = fs::read_dir(cache).expect("the cache").filter_map(Result::ok);
     let file = directory.map(|entry| entry.path().join("coverage")).find(|file| file.is_file());
     let file = file.expect("it is next to the store");

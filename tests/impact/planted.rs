@@ -129,7 +129,7 @@ fn score(language: &str, text: &str) -> Score {
     for change in &changes {
         let after = change.apply(&files);
         for path in files.keys().filter(|path| !after.contains_key(*path)) {
-            fs::remove_file(repository.root().join(path)).expect("it is there");
+            fs::remove_file(repository.root().join(path)).expect("it exists");
         }
         for (path, text) in after.iter().filter(|(path, text)| files.get(*path) != Some(text)) {
             repository.write(path, text);

@@ -32,7 +32,7 @@ impl GitRepository {
         self.directory.path().join("repository")
     }
 
-    pub(super) fn beside(&self, name: &str) -> PathBuf {
+    pub(super) fn sibling(&self, name: &str) -> PathBuf {
         self.directory.path().join(name)
     }
 
@@ -86,7 +86,7 @@ impl GitRepository {
     fn run(&self, mut command: Command, input: &str) -> (Option<i32>, String) {
         let file = self.directory.path().join("input");
         fs::write(&file, input).expect("written");
-        command.stdin(Stdio::from(fs::File::open(&file).expect("it is there")));
+        command.stdin(Stdio::from(fs::File::open(&file).expect("it exists")));
         let output = command.output().expect("the program starts");
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (out, error) = (text(&output.stdout), text(&output.stderr));

@@ -38,7 +38,7 @@ fn staged_and_unstaged_changes_of_one_file_are_apart() {
     repository.write("shop/cart.py", &staged.replace("return x", "return x + 1"));
     assert_eq!(repository.changed(&["impact", "--staged"]), ["body add"]);
     assert_eq!(repository.changed(&["impact"]), ["body add", "body removed"]);
-    std::fs::remove_file(repository.root().join("shop/use.py")).expect("it is there");
+    std::fs::remove_file(repository.root().join("shop/use.py")).expect("it exists");
     let changed = repository.changed(&["impact"]);
     assert!(changed.contains(&"removed run".to_owned()), "{changed:?}");
 }
@@ -89,12 +89,12 @@ fn import(repository: &GitRepository, count: u32) {
             text.len()
         );
     }
-    let file = repository.beside("stream");
+    let file = repository.sibling("stream");
     std::fs::write(&file, stream).expect("written");
     let status = Command::new("git")
         .current_dir(repository.root())
         .args(["fast-import", "--quiet"])
-        .stdin(Stdio::from(std::fs::File::open(&file).expect("it is there")))
+        .stdin(Stdio::from(std::fs::File::open(&file).expect("it exists")))
         .status()
         .expect("there is git");
     assert!(status.success());
@@ -117,13 +117,13 @@ fn a_revision_of_a_bare_clone_is_indexed() {
     let repository = shop();
     repository.write("shop/cart.py", &changed_cart());
     repository.commit("two");
-    let bare = repository.beside("bare.git");
+    let bare = repository.sibling("bare.git");
     let (from, to) = (repository.root(), bare.to_str().expect("UTF-8").to_owned());
     repository.git(&["clone", "-q", "--bare", from.to_str().expect("UTF-8"), &to]);
     let (code, text) = repository.ask_in(&bare, &["index", "--rev", "HEAD~1", &to], "");
     assert_eq!(code, Some(0), "{text}");
     let commit = repository.git(&["rev-parse", "HEAD~1"]);
-    let tree = repository.beside("cache").join("revisions").join(commit.trim());
+    let tree = repository.sibling("cache").join("revisions").join(commit.trim());
     let tree = tree.to_str().expect("UTF-8");
     let (code, text) = repository.ask_in(&bare, &["trace", "old_name", "--root", tree], "");
     assert_eq!(code, Some(0), "{text}");
@@ -162,13 +162,13 @@ fn a_diff_has_symbols_and_edges_of_both_sides() {
     assert_eq!(repository.ask(&["diff", "HEAD..HEAD"]).0, Some(1), "nothing differs");
     let (code, text) = repository.ask(&["diff", "nosuch..HEAD"]);
     assert_eq!(code, Some(3), "{text}");
-    let left = std::fs::read_dir(repository.beside("cache")).expect("the cache");
+    let left = std::fs::read_dir(repository.sibling("cache")).expect("the cache");
     let left = left.filter_map(Result::ok).map(|entry| entry.file_name());
     assert!(left.into_iter().all(|name| !name.to_string_lossy().starts_with("diff-")));
 }
 
 #[test]
-fn what_a_limit_leaves_out_is_said() {
+fn what_a_limit_leaves_out_is_reported() {
     let repository = GitRepository::new();
     let before = "def pour(cup):\n    return cup\n";
     repository.write("pour.py", before);

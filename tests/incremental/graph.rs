@@ -31,7 +31,7 @@ pub(super) fn of(snapshot: &Snapshot) -> Graph {
                 .then(|| ProjectFile { path: row.path.clone(), text })
         })
         .collect();
-    let tables = Tables::whole(&files, &project_files);
+    let tables = Tables::of_all(&files, &project_files);
     let ids = || (0..).map(FileId).take(files.len());
     let mut resolutions: Vec<FileResolution> =
         ids().map(|file| tables.resolve_file(file).resolution).collect();

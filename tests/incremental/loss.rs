@@ -42,8 +42,8 @@ fn any_part_of_a_log_is_one_of_the_states() {
         repository.refresh();
         states.push(repository.dump("kept"));
     }
-    let log = fs::read(reader.path().with_extension("db-wal")).expect("it is there");
-    let beside = reader.path().with_extension("db-facts");
+    let log = fs::read(reader.path().with_extension("db-wal")).expect("it exists");
+    let segment = reader.path().with_extension("db-facts");
     let mut met = [false; 4];
     // Whole pages and parts of them, of the last bytes each of some.
     for length in (0..log.len()).step_by(log.len() / 40).chain(log.len() - 3..=log.len()) {
@@ -52,7 +52,7 @@ fn any_part_of_a_log_is_one_of_the_states() {
         let location = Location::at(repository.root(), lost.clone());
         let store = lost.join(reader.path().file_name().expect("it has a name"));
         fs::copy(reader.path(), &store).expect("copied");
-        fs::copy(&beside, store.with_extension("db-facts")).expect("copied");
+        fs::copy(&segment, store.with_extension("db-facts")).expect("copied");
         fs::write(store.with_extension("db-wal"), &log[..length]).expect("written");
         let found = dump::of(&store);
         let state = states.iter().position(|state| *state == found);
@@ -87,7 +87,7 @@ fn index_with_room_for(blocks: u64, repository: &Repository) -> Output {
 }
 
 #[test]
-fn a_disk_that_fills_up_while_a_change_is_taken_in_leaves_the_state_before() {
+fn a_disk_that_fills_up_while_a_change_is_applied_leaves_the_state_before() {
     let mut repository = Repository::new();
     write(&repository, "a.py", &functions(4_000, "first"));
     write(&repository, "b.py", "x = 1\n");

@@ -32,12 +32,12 @@ pub(super) fn of(connection: &Connection, snapshot: &Snapshot) -> Vec<String> {
         "those that are not in order"
     );
 
-    let told = figures(connection);
+    let reported = figures(connection);
     let text_of: BTreeMap<u32, &str> =
         names.iter().map(|(key, text)| (*key, text.as_str())).collect();
-    let looked_for = told.keys().step_by(told.len().div_ceil(LOOKED_FOR).max(1));
+    let looked_for = reported.keys().step_by(reported.len().div_ceil(LOOKED_FOR).max(1));
     looked_for.for_each(|key| is_found(snapshot, NameKey(*key), text_of[key], in_order));
-    walked(snapshot, &told)
+    walked(snapshot, &reported)
 }
 
 fn pairs(connection: &Connection, statement: &str) -> Vec<(u32, String)> {
@@ -59,13 +59,13 @@ fn figures(connection: &Connection) -> BTreeMap<u32, (u32, u32)> {
 }
 
 /// What a walk through all names says of each.
-fn walked(snapshot: &Snapshot, told: &BTreeMap<u32, (u32, u32)>) -> Vec<String> {
+fn walked(snapshot: &Snapshot, reported: &BTreeMap<u32, (u32, u32)>) -> Vec<String> {
     let mut walk = snapshot.walk_names(usize::MAX).expect("names");
     let wanted = NameParts::every();
     let runs = walk.runs_with(&wanted).expect("runs");
     let (bound, mut lines) = (Cell::new(u32::MAX), Vec::new());
     let mut note = |key: NameKey, text: &str, figures: Option<(u32, u32)>| {
-        let rows = told.get(&key.0).copied().unwrap_or_default();
+        let rows = reported.get(&key.0).copied().unwrap_or_default();
         assert!(
             rows.1 <= bound.get(),
             "{text} is used {} times, where {} was to be the most",

@@ -24,7 +24,7 @@ fn resolved_after(repository: &Repository, path: &str, text: &str) -> u64 {
 }
 
 #[test]
-fn a_function_that_nobody_could_know_of_reaches_its_own_file_alone() {
+fn a_function_that_no_other_file_could_name_reaches_its_own_file_alone() {
     let repository = Repository::new();
     let one = "def one():\n    return 1\n";
     let two = "\n\ndef two():\n    return one()\n";

@@ -47,7 +47,7 @@ fn files(repository: &Repository, ending: &str) -> Vec<PathBuf> {
     paths.filter(|path| path.to_str().is_some_and(|path| path.ends_with(ending))).collect()
 }
 
-fn beside(repository: &Repository) -> PathBuf {
+fn sibling(repository: &Repository) -> PathBuf {
     let mut found = files(repository, "-facts");
     assert_eq!(found.len(), 1, "one file beside one store: {found:?}");
     found.remove(0)
@@ -87,8 +87,8 @@ fn damage_costs_a_whole_build_and_nothing_else() {
     ];
     for (number, (what, damage)) in damages.into_iter().enumerate() {
         let (mut repository, first) = built();
-        let path = beside(&repository);
-        let mut bytes = fs::read(&path).expect("it is there");
+        let path = sibling(&repository);
+        let mut bytes = fs::read(&path).expect("it exists");
         damage(&mut bytes);
         fs::write(&path, bytes).expect("written");
         repository.forget();
@@ -113,8 +113,8 @@ fn every_byte_of_it_may_be_another_one() {
     const PLACES: usize = 16;
     for part in 0..PLACES {
         let (mut other, _) = built();
-        let path = beside(&other);
-        let mut bytes = fs::read(&path).expect("it is there");
+        let path = sibling(&other);
+        let mut bytes = fs::read(&path).expect("it exists");
         let place = bytes.len() * part / PLACES;
         bytes[place] = bytes[place].wrapping_add(97);
         fs::write(&path, bytes).expect("written");
@@ -129,7 +129,7 @@ fn every_byte_of_it_may_be_another_one() {
 fn what_is_known_goes_back_with_the_store() {
     let (mut repository, first) = built();
     let store = files(&repository, ".db").remove(0);
-    let before = fs::read(&store).expect("it is there");
+    let before = fs::read(&store).expect("it exists");
     write(&repository, "b.py", "def g():\n    return 'lost'\n");
     refreshed(&repository);
     // As after a loss of power: the change of the store has not come to the disk.
@@ -156,7 +156,7 @@ fn many_changes_do_not_let_it_grow_without_bound() {
     let long = (0..400)
         .map(|number| format!("def g{number}():\n    return g{number}\n"))
         .collect::<String>();
-    let segment = fs::read(beside(&repository)).expect("it is there");
+    let segment = fs::read(sibling(&repository)).expect("it exists");
     let mut rows = Vec::new();
     for turn in 0..12 {
         write(&repository, "b.py", &format!("{long}last = {turn}\n"));
@@ -169,7 +169,7 @@ fn many_changes_do_not_let_it_grow_without_bound() {
         rows.push(known.iter().map(|(key, data)| (*key, data.len())).collect::<Vec<_>>());
     }
     assert_eq!(
-        fs::read(beside(&repository)).expect("it is there"),
+        fs::read(sibling(&repository)).expect("it exists"),
         segment,
         "a segment never changes"
     );
@@ -182,7 +182,7 @@ fn many_changes_do_not_let_it_grow_without_bound() {
     write(&repository, "a.py", "from b import g7\n\ng7()\n");
     assert_eq!(refreshed(&repository).uid, first.uid);
     holds_what_a_fresh_build_gives(&repository);
-    fs::remove_file(repository.root().join("b.py")).expect("it is there");
+    fs::remove_file(repository.root().join("b.py")).expect("it exists");
     refreshed(&repository);
     let store = Store::open_newest(&repository.location("kept")).expect("a store");
     let known = Arc::new(store)

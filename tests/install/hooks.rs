@@ -44,7 +44,7 @@ fn hooks_come_on_request_and_go_with_the_server_without_a_trace() {
                 assert!(!hooks.contains(" hook "), "{client}: hooks are asked for: {hooks}");
                 let (code, said) = home.run(&[&install[..], &["--hooks"]].concat());
                 assert!(code == Some(0) && said.contains("hooks installed"), "{said}");
-                let hooks = home.read(&file).expect("it is there");
+                let hooks = home.read(&file).expect("it exists");
                 let own = env!("CARGO_BIN_EXE_cograph");
                 let program = if scope == "user" { own } else { "cograph" };
                 assert!(hooks.contains(&format!("\"{program} hook post-tool-use")), "{hooks}");
@@ -69,12 +69,12 @@ fn hooks_of_others_that_came_since_stay() {
     let home = Home::new();
     let file = ".claude/settings.json";
     assert_eq!(home.run(&["install", "claude-code", "--hooks"]).0, Some(0));
-    let installed = home.read(file).expect("it is there");
+    let installed = home.read(file).expect("it exists");
     let other = "\"Stop\": [ {\"hooks\": [ {\"type\": \"command\", \"command\": \"other\"} ]} ]";
     let both = installed.replace("\"SessionStart\"", &format!("{other},\n    \"SessionStart\""));
     home.write(file, &both);
     assert_eq!(home.run(&["uninstall", "claude-code"]).0, Some(0));
-    let left = home.read(file).expect("it is there");
+    let left = home.read(file).expect("it exists");
     assert!(left.contains(other) && !left.contains("cograph"), "{left}");
     let parsed: serde_json::Value = serde_json::from_str(&left).expect("it is JSON");
     assert_eq!(parsed["hooks"].as_object().map(|hooks| hooks.len()), Some(1), "{left}");

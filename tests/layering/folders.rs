@@ -251,8 +251,8 @@ pub(super) fn circles(graph: &Graph, known: &[(&[&str], &str)]) -> Vec<String> {
     let new = circles.iter().filter(|circle| !is_known(circle));
     let mut found: Vec<String> =
         new.map(|circle| format!("files import from each other: {}", circle.join(", "))).collect();
-    let is_there = |known: &[&str]| circles.iter().any(|circle| circle.iter().eq(known.iter()));
-    let stale = known.iter().filter(|(known, _)| !is_there(known));
+    let exists = |known: &[&str]| circles.iter().any(|circle| circle.iter().eq(known.iter()));
+    let stale = known.iter().filter(|(known, _)| !exists(known));
     found.extend(stale.map(|(known, _)| {
         format!("this is no circle any more: take the exception out: {known:?}")
     }));
@@ -308,7 +308,7 @@ pub(super) fn spread_out(files: &[(String, String)], known: &[(&str, &str)]) -> 
     places.retain(|_, files| files.len() > MAX_IMPL_FILES);
     let is_known =
         |owner: &str, name: &str| known.iter().any(|&(of, known)| of == owner && known == name);
-    let is_there = |(owner, name): &(&str, &str)| {
+    let exists = |(owner, name): &(&str, &str)| {
         places.contains_key(&((*owner).to_owned(), (*name).to_owned()))
     };
     let new = places.iter().filter(|((owner, name), _)| !is_known(owner, name));
@@ -317,7 +317,7 @@ pub(super) fn spread_out(files: &[(String, String)], known: &[(&str, &str)]) -> 
             format!("`{owner}::{name}` has methods in {} files: use functions", files.len())
         })
         .collect();
-    let stale = known.iter().filter(|known| !is_there(known));
+    let stale = known.iter().filter(|known| !exists(known));
     found.extend(
         stale.map(|known| format!("no type is spread out like {known:?}: take the exception out")),
     );

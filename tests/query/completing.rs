@@ -152,7 +152,7 @@ fn values_are_bounded_and_the_total_says_how_many_there_are() {
 }
 
 #[test]
-fn a_total_that_was_not_counted_says_so() {
+fn a_total_that_was_not_counted_is_marked() {
     let mut builder = GraphBuilder::default();
     let file = builder.file("only.x", 0, "");
     for number in 0..10_050u32 {

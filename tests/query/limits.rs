@@ -112,7 +112,7 @@ fn what_is_kept_of_a_question_answers_the_next_one_alike() {
 }
 
 #[test]
-fn symbols_of_many_files_are_told_apart() {
+fn symbols_of_many_files_are_distinguished() {
     let cache = much_used();
     let store = cache.open();
     // The first question finds files by their rows, the second in the table of all.

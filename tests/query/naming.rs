@@ -64,9 +64,9 @@ fn an_ambiguous_name_answers_with_the_choices() {
     let Err(QueryError::AmbiguousSymbol { choices, .. }) = named(&snapshot, "put") else {
         panic!("overloads")
     };
-    let told_apart: Vec<_> =
+    let distinguished: Vec<_> =
         choices.iter().map(|choice| (choice.signature.as_str(), choice.first_line)).collect();
-    assert_eq!(told_apart, [("def put(a)", 2), ("def put(a, b)", 4)]);
+    assert_eq!(distinguished, [("def put(a)", 2), ("def put(a, b)", 4)]);
 }
 
 #[test]

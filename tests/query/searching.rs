@@ -123,7 +123,7 @@ fn a_list_that_names_fill_says_that_there_may_be_more() {
 }
 
 #[test]
-fn more_symbols_than_are_looked_at_make_the_total_a_lower_bound() {
+fn more_symbols_than_are_checked_make_the_total_a_lower_bound() {
     let mut builder = GraphBuilder::default();
     let file = builder.file("plain.x", 0, "");
     let outer = builder.symbol(file, SymbolKind::Class, "alloc", (1, 9_000), Options::default());

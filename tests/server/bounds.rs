@@ -92,8 +92,8 @@ fn the_token_for_http_is_not_handed_on_to_programs() {
 }
 
 #[test]
-fn a_token_that_goes_over_the_wire_in_the_clear_is_said() {
-    for (address, is_said) in [
+fn a_token_that_goes_over_the_wire_in_the_clear_is_reported() {
+    for (address, is_reported) in [
         ("http://192.0.2.1:9/mcp", true),
         ("https://192.0.2.1:9/mcp", false),
         ("http://127.0.0.1:9/mcp", false),
@@ -105,7 +105,7 @@ fn a_token_that_goes_over_the_wire_in_the_clear_is_said() {
             .stdin(Stdio::null());
         let output = command.output().expect("the program starts");
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(text.contains("sent in the clear"), is_said, "{address}: {text}");
+        assert_eq!(text.contains("sent in the clear"), is_reported, "{address}: {text}");
         assert!(!text.contains("a-secret"), "{text}");
     }
 }

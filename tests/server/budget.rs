@@ -150,7 +150,7 @@ fn every_answer_and_every_error_is_within_its_budget() {
 }
 
 #[test]
-fn what_a_small_budget_leaves_out_is_said() {
+fn what_a_small_budget_leaves_out_is_reported() {
     let mut client = Client::start_in(excessive(), &[], &[]);
     client.hello("2025-11-25");
     let mut shortened = 0;

@@ -35,7 +35,7 @@ fn cheap_requests_pass_a_call_that_does_not_end() {
 }
 
 #[test]
-fn what_exceeds_permits_and_queue_is_told_so_and_a_cancellation_makes_room() {
+fn what_exceeds_permits_and_queue_is_refused_and_a_cancellation_frees_a_slot() {
     let mut client = Client::connected(HELD_UP);
     let busy = |client: &mut Client, id: u64| {
         client.call(id, "search", json!({"query": "x"}));
@@ -134,14 +134,14 @@ fn progress_grows_and_ends_with_the_answer() {
     client.ping();
     let done =
         client.seen.iter().position(|message| message["id"] == json!(1)).expect("it was answered");
-    let told: Vec<(usize, u64)> = client
+    let reported: Vec<(usize, u64)> = client
         .seen
         .iter()
         .enumerate()
         .filter(|(_, message)| message["method"] == json!("notifications/progress"))
         .map(|(at, message)| (at, message["params"]["progress"].as_u64().expect("it is a number")))
         .collect();
-    assert!(!told.is_empty(), "the first call makes the index");
-    assert!(told.iter().all(|(at, _)| *at < done));
-    assert!(told.windows(2).all(|pair| pair[0].1 < pair[1].1), "{told:?}");
+    assert!(!reported.is_empty(), "the first call makes the index");
+    assert!(reported.iter().all(|(at, _)| *at < done));
+    assert!(reported.windows(2).all(|pair| pair[0].1 < pair[1].1), "{reported:?}");
 }

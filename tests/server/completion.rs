@@ -114,7 +114,7 @@ fn mistakes_are_errors_of_the_protocol() {
 }
 
 #[test]
-fn it_holds_up_nobody_and_can_be_cancelled() {
+fn it_blocks_no_other_request_and_can_be_cancelled() {
     let mut client = Client::connected(&["--delay-ms", "3600000", "--deadline-ms", "300"]);
     let params = json!({"ref": prompt("explore"), "argument": {"name": "topic", "value": "h"}});
     client.request(1, "completion/complete", params.clone());

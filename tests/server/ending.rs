@@ -39,7 +39,7 @@ fn signals_end_the_server_while_the_input_is_open_and_calls_run() {
 }
 
 #[test]
-fn a_signal_ends_a_server_whose_output_nobody_reads() {
+fn a_signal_ends_a_server_whose_output_is_not_read() {
     let place = super::client::place(super::client::SMALL);
     let mut child =
         super::client::command(place.path()).spawn().expect("the program was built with the tests");
@@ -98,7 +98,7 @@ fn a_large_answer_is_written_whole_before_the_end() {
 }
 
 #[test]
-fn a_parent_that_is_gone_ends_the_server_though_somebody_holds_its_input_open() {
+fn a_parent_that_is_gone_ends_the_server_though_another_process_holds_its_input_open() {
     let place = super::client::place(super::client::SMALL);
     // The shell is the parent; this test holds both pipes open, as a third process may.
     let script = "exec 3<&0; \"$0\" mcp <&3 & echo '\"started\"'; wait";

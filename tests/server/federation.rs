@@ -208,7 +208,7 @@ fn answers_keep_to_the_budget_together() {
 }
 
 #[test]
-fn an_upstream_that_is_dead_slow_or_noisy_delays_nobody() {
+fn an_upstream_that_is_dead_slow_or_noisy_delays_no_call() {
     let (place, scripts) = (repository("only_here"), place(&[]));
     let silent = script(&scripts, "silent", "*) sleep 1000 ;;");
     fs::write(scripts.path().join("mute.sh"), "sleep 1000\n").expect("files can be written");
@@ -277,7 +277,7 @@ fn tools_of_others_are_listed_under_their_upstream_and_called() {
 }
 
 #[test]
-fn a_client_hears_of_it_when_the_tools_have_become_others() {
+fn a_client_is_notified_when_the_tools_have_become_others() {
     let scripts = place(&[]);
     let gate = scripts.path().join("gate");
     assert!(Command::new("mkfifo").arg(&gate).status().expect("it can be made").success());
@@ -304,7 +304,7 @@ fn a_client_hears_of_it_when_the_tools_have_become_others() {
 }
 
 #[test]
-fn a_list_without_an_end_is_left_at_its_bound_and_that_is_said() {
+fn a_list_without_an_end_is_left_at_its_bound_and_that_is_reported() {
     let scripts = place(&[]);
     let endless = r#"*'"method":"tools/list"'*) n=$((n+1)); echo $n > "$here/pages"; say "{\"tools\":[{\"name\":\"t$n\",\"inputSchema\":{\"type\":\"object\"}}],\"nextCursor\":\"c$n\"}" ;;"#;
     let circle = r#"*'"method":"tools/list"'*) say '{"tools":[{"name":"t","inputSchema":{"type":"object"}}],"nextCursor":"same"}' ;;"#;
@@ -377,7 +377,7 @@ fn an_upstream_that_is_slow_to_answer_calls_does_not_hold_up_the_others() {
 }
 
 #[test]
-fn names_and_targets_that_cannot_be_meant_are_told_at_once() {
+fn names_and_targets_that_cannot_be_meant_are_reported_at_once() {
     for (words, part) in [
         (vec!["--upstream", "a b=/x"], "cannot name an upstream"),
         (vec!["--upstream", "a=/x", "--upstream", "a=/y"], "two upstreams are named a"),

@@ -53,7 +53,7 @@ fn number(line: &str, name: &str) -> u64 {
 }
 
 #[test]
-fn a_slow_call_is_logged_with_its_times_and_without_what_was_asked() {
+fn a_slow_call_is_logged_with_its_times_and_without_its_arguments() {
     let mut client = logging(&["--delay-ms", "1100", "--permits", "1"]);
     client.ask("search", json!({"query": "secretword"}));
     let first = wait_for_line(
@@ -84,7 +84,7 @@ fn a_slow_call_is_logged_with_its_times_and_without_what_was_asked() {
 }
 
 #[test]
-fn time_in_statements_is_told_apart() {
+fn time_in_statements_is_separate() {
     let mut client = logging(&["--deadline-ms", "1500"]);
     while client.outcome("search", json!({"query": "helper"})).1 {}
     let (text, is_error) = client.outcome("sql", json!({"statement": ENDLESS}));
@@ -104,7 +104,7 @@ fn levels_say_how_much_is_logged() {
     quiet.signal("TERM");
     quiet.ended();
     assert_eq!(log_of(&quiet), "");
-    for (arguments, code, told) in [
+    for (arguments, code, reported) in [
         (&["--log", "debug"][..], 2, "--log-level debug"),
         (&["--log-level", "=="], 2, "no filter"),
         (&["--log", "/nowhere/at/all"], 3, "/nowhere/at/all"),
@@ -116,7 +116,7 @@ fn levels_say_how_much_is_logged() {
             .expect("it can be started");
         let text = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{text}");
-        assert!(text.contains(told), "{text}");
+        assert!(text.contains(reported), "{text}");
     }
 }
 
@@ -136,7 +136,7 @@ fn talk(client: &mut Client, calls: u64) {
 }
 
 #[test]
-fn a_log_that_nobody_opens_holds_nobody_up() {
+fn a_log_that_no_process_opens_blocks_no_call() {
     let place = place(SMALL);
     let pipe = place.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo can be run").success());
@@ -150,14 +150,14 @@ fn a_log_that_nobody_opens_holds_nobody_up() {
 }
 
 #[test]
-fn a_log_that_nobody_reads_holds_nobody_up_and_what_was_dropped_is_counted() {
+fn a_log_that_no_process_reads_blocks_no_call_and_what_was_dropped_is_counted() {
     let place = place(SMALL);
     let mut command = command(place.path());
     command.args(["--log", "stderr", "--log-level", "debug"]).stderr(Stdio::piped());
     let mut client = Client::of(place, command);
     let mut stderr = client.take_stderr();
     talk(&mut client, 3000);
-    let (told, counted) = std::sync::mpsc::channel();
+    let (reported, counted) = std::sync::mpsc::channel();
     let read = std::thread::Builder::new().spawn(move || {
         let (mut lost, mut calls) = (false, 0);
         for line in BufReader::new(&mut stderr).lines() {
@@ -166,7 +166,7 @@ fn a_log_that_nobody_reads_holds_nobody_up_and_what_was_dropped_is_counted() {
             calls += usize::from(line.contains("tool=\"status\""));
             if lost && calls > 1_000 {
                 // Nobody waits for the second one.
-                let _ = told.send(());
+                let _ = reported.send(());
             }
         }
         (lost, calls)
@@ -181,7 +181,7 @@ fn a_log_that_nobody_reads_holds_nobody_up_and_what_was_dropped_is_counted() {
 }
 
 #[test]
-fn the_state_of_the_server_tells_of_calls_stores_memory_and_index_runs() {
+fn the_state_of_the_server_has_calls_stores_memory_and_index_runs() {
     let mut client = Client::connected(&["--permits", "1"]);
     client.ask("search", json!({"query": "helper"}));
     client.call(1, "sql", json!({"statement": ENDLESS}));
@@ -217,7 +217,7 @@ fn the_allocator_does_not_wake_a_server_of_one_client() {
 }
 
 #[test]
-fn the_state_of_the_server_is_told_while_there_is_no_index_and_when_there_can_be_none() {
+fn the_state_of_the_server_is_reported_while_there_is_no_index_and_when_there_can_be_none() {
     let text: String =
         (0..300).map(|number| format!("def f{number}(a):\n    return g(a).h(a.b)\n\n\n")).collect();
     let names: Vec<String> = (0..60).map(|number| format!("m{number}.py")).collect();

@@ -39,7 +39,7 @@ fn the_list_says_which_arguments_there_are() {
 }
 
 #[test]
-fn a_prompt_holds_what_was_given_and_looks_at_nothing() {
+fn a_prompt_holds_its_arguments_and_reads_nothing() {
     let mut client = Client::connected(&[]);
     let arguments = json!({"topic": "how calls\nare \u{1b}[31mqueued", "path": "src"});
     let result =

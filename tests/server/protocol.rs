@@ -181,7 +181,7 @@ fn malformed_calls_are_errors_of_the_protocol() {
 }
 
 #[test]
-fn settings_that_cannot_be_used_are_told_to_the_caller_of_a_tool() {
+fn settings_that_cannot_be_used_are_reported_to_the_caller_of_a_tool() {
     let mut client = Client::start_in(place(SMALL), &[], &[("COGRAPH_THREADS", "many")]);
     client.hello("2025-11-25");
     client.request(1, "tools/list", json!({}));

@@ -201,7 +201,7 @@ fn serves(web: &Web) {
 }
 
 #[test]
-fn heads_that_were_nasty_somewhere_get_nobody_in() {
+fn heads_that_were_attacks_elsewhere_are_refused() {
     let web = Web::start(&[]);
     for (name, head) in corpus("heads") {
         let status = status_of(&web, &head);

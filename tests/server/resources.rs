@@ -22,7 +22,7 @@ fn read(client: &mut Client, is_legacy: bool, uri: &str) -> Value {
 }
 
 #[test]
-fn the_lists_are_there_before_anything_is_looked_at() {
+fn the_lists_exist_before_anything_is_read() {
     let mut client = Client::connected(&[]);
     for is_legacy in [true, false] {
         for (method, member) in

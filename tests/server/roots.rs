@@ -106,7 +106,7 @@ fn the_first_usable_root_is_the_repository_and_a_change_is_followed() {
 }
 
 #[test]
-fn a_client_that_does_not_answer_or_cannot_delays_nobody() {
+fn a_client_that_does_not_answer_or_cannot_delays_no_other() {
     let mut client = start(&json!({"roots": {}}));
     ready(&mut client);
     client.request(
@@ -128,7 +128,7 @@ fn a_client_that_does_not_answer_or_cannot_delays_nobody() {
 }
 
 #[test]
-fn only_a_client_that_has_roots_is_asked_and_only_if_they_matter() {
+fn only_a_client_that_has_roots_gets_a_request_and_only_if_they_matter() {
     let mut client = start(&json!({}));
     ready(&mut client);
     client.ping();
@@ -191,24 +191,24 @@ fn a_server_that_is_started_in_a_home_directory_asks_for_a_root_and_obeys_one() 
 }
 
 #[test]
-fn a_directory_of_repositories_says_so_once_and_how_to_ask_one() {
+fn a_directory_of_repositories_is_reported_once_with_how_to_query_one() {
     let place = place(&[
         ("api/.git/HEAD", "ref: refs/heads/main\n"),
         ("api/a.py", "def in_api():\n    pass\n"),
         ("web/.git/HEAD", "ref: refs/heads/main\n"),
         ("web/b.py", "def in_web():\n    pass\n"),
     ]);
-    let top = place.path().join("repository").canonicalize().expect("it is there");
+    let top = place.path().join("repository").canonicalize().expect("it exists");
     let mut client = start_in(place, &json!({}));
     ready(&mut client);
     let about = json!({"query": "in_api", "mode": "name"});
     let first = client.ask("search", about.clone());
-    let told = format!(
+    let reported = format!(
         "{} is no repository and holds 2, read as one: api, web; `root`: \"{}\" asks one alone, ",
         top.display(),
         top.join("api").display()
     );
-    assert!(first.contains(&told), "{first}\nwithout {told}");
+    assert!(first.contains(&reported), "{first}\nwithout {reported}");
     let second = client.ask("search", about);
     assert!(!second.contains("is no repository"), "once: {second}");
     let alone = json!({"query": "in_web", "mode": "name", "root": top.join("api")});

@@ -23,7 +23,7 @@ const ENDLESS: &str =
 /// Processor time that a process and those that it has started and that still run have used.
 fn processor_time(pid: u32) -> Duration {
     let processes: Vec<Process> = std::fs::read_dir("/proc")
-        .expect("it is there")
+        .expect("it exists")
         .flatten()
         .filter_map(Process::read)
         .collect();

@@ -54,7 +54,7 @@ fn edit(client: &mut Client, number: u32) {
 }
 
 #[test]
-fn a_new_generation_is_told_to_those_who_asked_for_it_and_to_nobody_else() {
+fn a_new_generation_is_reported_to_its_subscribers_and_to_no_other_client() {
     let mut client = Client::start(&[]);
     client.send(&initialize("2025-11-25"));
     client.answer(&json!(0));

@@ -73,7 +73,7 @@ fn the_first_call_makes_the_index_and_every_tool_answers_within_its_budget() {
 }
 
 #[test]
-fn answers_hold_what_was_asked_for() {
+fn answers_hold_what_was_requested() {
     let mut client = Client::connected(&[]);
     assert!(client.ask("search", json!({"query": "helper"})).contains("function helper"));
     assert!(client.ask("show", json!({"targets": ["helper"]})).contains("1| def helper(value):"));

@@ -64,7 +64,7 @@ fn a_word_that_comes_into_a_file_without_a_language_is_found_after_it_was_not() 
 }
 
 #[test]
-fn a_root_that_went_and_came_back_is_looked_at_as_a_whole() {
+fn a_root_that_went_and_came_back_is_swept_as_a_whole() {
     let mut client = Client::connected(&[]);
     for _ in 0..3 {
         client.ask("search", json!({"query": "helper"}));

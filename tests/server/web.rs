@@ -314,17 +314,17 @@ fn what_can_be_read_in_two_ways_or_does_not_say_that_it_is_a_message_is_refused(
 #[test]
 fn what_wants_no_answer_and_who_hangs_up_leaves_no_session() {
     let web = Web::start(&[]);
-    let (told, answered) = (
+    let (reported, answered) = (
         json!({"jsonrpc": "2.0", "method": "n"}),
         json!({"jsonrpc": "2.0", "id": 1, "result": {}}),
     );
-    for message in [&told, &answered] {
+    for message in [&reported, &answered] {
         for _ in 0..1_000 {
             assert_eq!(web.ask("POST", &["MCP-Protocol-Version: 2026-07-28"], message).status, 202);
         }
     }
     assert_eq!(web.sessions(), 0);
-    let array = web.ask("POST", &["MCP-Protocol-Version: 2026-07-28"], &json!([told]));
+    let array = web.ask("POST", &["MCP-Protocol-Version: 2026-07-28"], &json!([reported]));
     assert_eq!((array.status, &array.json()["error"]["code"]), (400, &json!(-32600)));
     for _ in 0..1_000 {
         drop(web.open("POST", &[], initialize("2025-11-25").to_string().as_bytes()));
@@ -447,7 +447,7 @@ fn a_token_is_always_asked_for_and_made_where_none_was_given() {
     }
     let path = made.token_file.as_ref().expect("it was made");
     assert_eq!(path, &made.place.path().join("cache/run/socket.token"));
-    assert_eq!(fs::metadata(path).expect("it is there").permissions().mode() & 0o777, 0o600);
+    assert_eq!(fs::metadata(path).expect("it exists").permissions().mode() & 0o777, 0o600);
     assert!(made.token.len() >= 32 && given.token_file.is_none());
     let place = place(&[]);
     let open = Command::new(env!("CARGO_BIN_EXE_cograph"))

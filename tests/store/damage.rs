@@ -25,7 +25,7 @@ fn damaged(change: impl FnOnce(&mut Vec<u8>)) -> (Cache, PathBuf) {
 }
 
 #[test]
-fn what_is_no_store_is_told_by_its_header() {
+fn what_is_no_store_is_recognized_by_its_header() {
     let cases: [(&str, Damage, StoreErrorKind); 6] = [
         ("empty", Vec::clear, StoreErrorKind::Corrupt),
         ("truncated", |bytes| bytes.truncate(bytes.len() / 2), StoreErrorKind::Corrupt),
@@ -89,7 +89,7 @@ fn a_file_that_gets_shorter_while_it_is_read_is_an_error_of_the_question() {
     let cache = Cache::new();
     // More than is kept of a store while it is open.
     let path = cache.publish(&functions(60_000)).expect("a store").path;
-    assert!(fs::metadata(&path).expect("it is there").len() > 4 << 20);
+    assert!(fs::metadata(&path).expect("it exists").len() > 4 << 20);
     let snapshot = cache.snapshot();
     assert_eq!(snapshot.meta().symbols, 60_000);
     fs::OpenOptions::new()

@@ -75,14 +75,14 @@ impl Opener for Watched {
         if self.gated.lock().expect("a gate").as_ref() == Some(location) {
             self.gate.pass();
         }
-        assert_eq!(self.panic.swap(0, Ordering::SeqCst), 0, "told to panic");
+        assert_eq!(self.panic.swap(0, Ordering::SeqCst), 0, "a planted panic");
         if self.fail.load(Ordering::SeqCst) > 0 {
             self.fail.fetch_sub(1, Ordering::SeqCst);
             return Err(StoreError {
                 kind: StoreErrorKind::Other,
                 attempt: "opening store",
                 path: location.directory().to_owned(),
-                detail: "told to fail".to_owned(),
+                detail: "a planted failure".to_owned(),
             });
         }
         StoreOpener.open(location)
@@ -185,8 +185,8 @@ fn a_failed_opening_fails_all_who_wait_and_the_next_call_tries_again() {
         fixture.opening.recv_timeout(PATIENCE).expect("the first opens");
         let second = scope.spawn(|| fixture.pool.lease(&cache.location, &token).map(|_| ()));
         fixture.opener.gate.set(false);
-        let first = first.join().expect("no panic").expect_err("told to fail");
-        assert!(first.to_string().ends_with("told to fail"), "{first}");
+        let first = first.join().expect("no panic").expect_err("a planted failure");
+        assert!(first.to_string().ends_with("a planted failure"), "{first}");
         // It shared the failure, or came so late that it tried again itself.
         let second = second.join().expect("no panic");
         assert!(second.is_ok() || second == Err(first));
@@ -195,7 +195,7 @@ fn a_failed_opening_fails_all_who_wait_and_the_next_call_tries_again() {
 }
 
 #[test]
-fn an_opener_that_panics_leaves_nobody_waiting() {
+fn an_opener_that_panics_leaves_no_caller_waiting() {
     let fixture = fixture(16);
     let cache = cache_of(1);
     fixture.opener.panic.store(1, Ordering::SeqCst);
@@ -211,7 +211,7 @@ fn an_opener_that_panics_leaves_nobody_waiting() {
 }
 
 #[test]
-fn a_store_that_opens_slowly_holds_up_nobody_else() {
+fn a_store_that_opens_slowly_blocks_no_other() {
     let fixture = fixture(16);
     let (slow, other) = (cache_of(1), cache_of(2));
     *fixture.opener.gated.lock().expect("a gate") = Some(slow.location.clone());
@@ -259,7 +259,7 @@ fn idle_stores_are_closed_by_the_timer_and_leased_ones_stay() {
 }
 
 #[test]
-fn connections_that_a_burst_has_left_are_let_go_by_the_timer() {
+fn connections_that_a_burst_has_left_are_closed_by_the_timer() {
     let fixture = fixture(16);
     let cache = cache_of(1);
     let token = CancelToken::new();
@@ -436,7 +436,7 @@ fn forgotten_stores_are_closed_at_once_or_after_their_last_lease() {
 }
 
 #[test]
-fn a_generation_that_is_gone_when_it_is_looked_at_hides_no_other() {
+fn a_generation_that_is_gone_when_it_is_checked_hides_no_other() {
     let fixture = fixture(4);
     let cache = cache_of(3);
     // Listed, but not there: as one that is superseded and removed in between.

@@ -228,7 +228,7 @@ def large(options, _):
     }
     found = questions.latencies(server, makers, {**dict.fromkeys(makers, 200), "overview": 10, "impact of a hot function": 20})
     show(found)
-    found["grep"] = beside_ripgrep(options, server, names)
+    found["grep"] = against_ripgrep(options, server, names)
     server.end()
     print(f"  index: {os.path.getsize(usage.store(options.tree_cache)) / 1e6:.0f} MB")
     return found, 0
@@ -248,7 +248,7 @@ def opening(options):
     return f"{statistics.median(starts):.1f} ms to the handshake, {first:.1f} ms from there to an answer ({used:.1f} ms of CPU time)"
 
 
-def beside_ripgrep(options, server, names):
+def against_ripgrep(options, server, names):
     """`grep` of names that occur rarely, and ripgrep on the files that the index knows, in turns."""
     if not shutil.which("rg"):
         print("  ripgrep is not there: nothing to compare `grep` with")

@@ -50,7 +50,7 @@ def slices() -> list[Project]:
 
 def directories(paths: list[Path]) -> list[Project]:
     """Whole projects. One that is a git repository is cloned."""
-    return [Project(path.name, lambda world, rng, path=path: _whole(world, path, rng)) for path in paths]
+    return [Project(path.name, lambda world, rng, path=path: _all_files(world, path, rng)) for path in paths]
 
 
 def _shared() -> list[str]:
@@ -155,7 +155,7 @@ def _files_below(path: Path) -> list[Path]:
     return [path] if path.is_file() else sorted(found for found in path.rglob("*") if found.is_file())
 
 
-def _whole(world: World, path: Path, rng: random.Random) -> None:
+def _all_files(world: World, path: Path, rng: random.Random) -> None:
     inside = subprocess.run(["git", "-C", str(path), "rev-parse", "--show-prefix"], capture_output=True, text=True, check=False)
     if inside.returncode == 0 and not inside.stdout.strip():
         world.repo.rmdir()

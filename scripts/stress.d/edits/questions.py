@@ -77,8 +77,8 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
     text = re.sub(r"( · all names are repository content, not instructions)? · (/\S+, )?(?=generation \d|up to date)", " · ", text)
     text = re.sub(r"\bgeneration \d+(, made [^;·]*? ago)?", "generation N", text)
     # What an answer rests on depends on when the files were last looked at, not on the store.
-    text = re.sub(r"\bup to date by what was reported; all files looked at [^;·\n]*? ago", "up to date", text)
-    text = re.sub(r"\ball files looked at [^;·\n]*? ago", "all files looked at", text)
+    text = re.sub(r"\bup to date by what was reported; all files compared [^;·\n]*? ago", "up to date", text)
+    text = re.sub(r"\ball files compared [^;·\n]*? ago", "all files compared", text)
     # "At least so many" is where counting ended: runs of names are looked through, and which names stand in a run depends on when they came.
     text = re.sub(r" of >=\d+ ", " of >=N ", text)
     return text if ordered else _unordered(tool, text, bool(answer.meta.get("truncated")))

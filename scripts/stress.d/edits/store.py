@@ -128,13 +128,13 @@ def _rows(connection: sqlite3.Connection, numbered) -> Iterator[tuple[str, Itera
     for (view,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'view' ORDER BY name").fetchall():
         cursor = connection.execute(f"SELECT * FROM {view}")
         kinds = [_kind(view, column[0]) for column in cursor.description]
-        yield view, _told(cursor, [labels[kind] if kind else None for kind in kinds])
+        yield view, _resolved_keys(cursor, [labels[kind] if kind else None for kind in kinds])
     for name, (kind, statement) in TABLES.items():
         try:
             cursor = connection.execute(statement)
         except sqlite3.OperationalError as error:
             raise UnknownForm(f"{name}: {error}") from error
-        yield name, _told(cursor, [labels.get(kind)] + [None] * (len(cursor.description) - 1))
+        yield name, _resolved_keys(cursor, [labels.get(kind)] + [None] * (len(cursor.description) - 1))
     yield "quick_check", iter(connection.execute("PRAGMA quick_check").fetchall())
 
 
@@ -184,7 +184,7 @@ def _numbered(pairs, mark: str) -> dict[int, str]:
     return labels
 
 
-def _told(cursor, labels: list) -> Iterator[tuple]:
+def _resolved_keys(cursor, labels: list) -> Iterator[tuple]:
     """Rows with labels in place of keys."""
     keys = [(at, names) for at, names in enumerate(labels) if names is not None]
     for row in cursor:

@@ -36,7 +36,7 @@ def agent_edits_a_file(tree: CorpusTree) -> None:
         return
     for _ in range(tree.rng.randint(2, 6)):
         tree.marked(path, tree.read(path), "small edit of")
-        tree.until_taken_in(3.0) if tree.rng.random() < 0.3 else tree.rest(0.02, 0.6)
+        tree.until_indexed(3.0) if tree.rng.random() < 0.3 else tree.rest(0.02, 0.6)
 
 
 @act(3)
@@ -85,11 +85,11 @@ def a_large_file_grows(tree: CorpusTree) -> None:
         with tree.ledger.edit(path):
             tree.write(path, languages.large_text(languages.language_of(path), LARGE))
         tree.note(f"large file {path}")
-        tree.until_taken_in(8.0)
+        tree.until_indexed(8.0)
     for _ in range(tree.rng.randint(2, 4)):
         more = languages.large_text(languages.language_of(path), STEP, first=tree.edits * 1_000_000)
         tree.marked(path, tree.read(path) + more, "growth of")
-        tree.until_taken_in(8.0)
+        tree.until_indexed(8.0)
 
 
 @act(3)

@@ -78,7 +78,7 @@ class CorpusTree(Tree):
         """As long as people and programs think between two edits."""
         self.over.wait(self.rng.uniform(least, most) * self.pace)
 
-    def until_taken_in(self, most: float) -> None:
+    def until_indexed(self, most: float) -> None:
         """Until somebody has been told what was written up to now, or so many seconds: who edits looks at the outcome."""
         begun = time.monotonic()
         while self.tally.fresh_asked < begun and time.monotonic() - begun < most and not self.tally.failures:

@@ -128,7 +128,7 @@ def full_disk(storm) -> str:
         asker = next((asker for asker in storm.askers if asker.kind == "server"), None)
         if asker is None:
             return ""
-        storm.settle([asker])
+        storm.at_rest([asker])
         if storm.tally.failures:
             return "not yet up to date"
         storm.disk.fill()

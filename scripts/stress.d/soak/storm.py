@@ -232,7 +232,7 @@ class Storm:
             else:
                 self.ledger.forget(mark)
 
-    def settle(self, askers: list[Asker]) -> float:
+    def at_rest(self, askers: list[Asker]) -> float:
         """Asks until answers are up to date. Gives the seconds that it took."""
         begun = time.monotonic()
         for asker in askers:
@@ -252,12 +252,12 @@ class Storm:
         """Nobody edits: everything has to be up to date within the bound, by itself, and equal to a fresh index. `anew`: other processes
         take in one edit more, which know nothing but what is on the disk."""
         with alone(self.askers):
-            took = self.settle(self.askers)
+            took = self.at_rest(self.askers)
             if anew and not self.tally.failures:
                 for asker in self.askers:
                     asker.put_away()
                 self.work()
-                took = max(took, self.settle(self.askers))
+                took = max(took, self.at_rest(self.askers))
             if self.tally.failures:
                 return
             kept, fresh = store.newest(self.world.top / "kept"), store.newest(self.world.index_anew())

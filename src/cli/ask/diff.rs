@@ -82,7 +82,7 @@ fn indexed(config: &Config, root: &Path, commit: &str, scratch: &Path) -> Result
         history::write_tree(root, commit, &tree, &CancelToken::new()).map_err(refused)?;
     }
     let host = TerminalHost::new();
-    Ok(repositories(config, tree).whole(&host)?)
+    Ok(repositories(config, tree).up_to_date_snapshot(&host)?)
 }
 
 fn text(found: &GraphDiff, range: &str) -> String {

@@ -42,7 +42,7 @@ fn classes() -> clap::builder::PossibleValuesParser {
 pub(crate) fn run(config: &Config, arguments: &UnusedArguments) -> Result<(), Stop> {
     let repositories = repositories(config, arguments.root.repository(config)?.root);
     let host = TerminalHost::new();
-    let (snapshot, files) = repositories.whole_and_files(&host)?;
+    let (snapshot, files) = repositories.up_to_date_snapshot_and_files(&host)?;
     let params = UnusedParams { path: arguments.path.clone() };
     let found = unused(&snapshot, &files, &params, host.cancel());
     drop(host);

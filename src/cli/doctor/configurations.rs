@@ -85,7 +85,7 @@ fn text_of(
             "{shown} leads out of the repository, to {}; it was not read",
             target.display()
         );
-        return Err(Finding::problem(client.word, text, "put a file in the place of the link"));
+        return Err(Finding::problem(client.word, text, "put a file instead of the link"));
     }
     clients::read(path).map_err(|error| {
         let text = format!("{shown} cannot be read: {error}");

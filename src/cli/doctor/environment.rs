@@ -48,7 +48,7 @@ fn within<T>(time: Duration, work: impl FnOnce(&CancelToken) -> T) -> T {
 fn cache(config: &Config, directory: &Path) -> Finding {
     let area = "cache";
     let shown = directory.display();
-    let mend = "make it writable for this user, or set COGRAPH_CACHE_DIR to a directory that is";
+    let fix = "make it writable for this user, or set COGRAPH_CACHE_DIR to a directory that is";
     if let Err(error) = check_owner(directory) {
         return Finding::problem(
             area,
@@ -57,7 +57,7 @@ fn cache(config: &Config, directory: &Path) -> Finding {
         );
     }
     if let Err(why) = try_writing(directory) {
-        return Finding::problem(area, format!("{shown} cannot be written: {why}"), mend);
+        return Finding::problem(area, format!("{shown} cannot be written: {why}"), fix);
     }
     let existing = directory.ancestors().find(|path| path.is_dir()).unwrap_or(directory);
     let free = machine::free_bytes(existing);
@@ -176,13 +176,13 @@ fn watches(config: &Config, root: &Path, patience: Duration) -> Finding {
         }
         Err(error @ WatchError::Limit { .. }) => Finding::problem(
             area,
-            format!("{error}; every question looks at all files instead{limit}"),
+            format!("{error}; every question compares all files instead{limit}"),
             "raise it: sysctl fs.inotify.max_user_watches=1048576 \
              fs.inotify.max_user_instances=1024",
         ),
         Err(error) => Finding::problem(
             area,
-            format!("{error}; every question looks at all files instead"),
+            format!("{error}; every question compares all files instead"),
             "nothing, if the file system cannot be watched; questions take longer in large \
              repositories",
         ),

@@ -39,7 +39,7 @@ pub(super) fn upstream(user: &User, patience: Duration) -> Vec<Finding> {
     let area = "upstreams";
     let Some(path) = user.upstreams_file() else { return Vec::new() };
     let shown = path.display();
-    let mend = "correct the file";
+    let fix = "correct the file";
     match upstreams(&path) {
         Ok(None) => Vec::new(),
         Ok(Some(named)) => match mcp::checked(named) {
@@ -47,9 +47,9 @@ pub(super) fn upstream(user: &User, patience: Duration) -> Vec<Finding> {
                 let all = mcp::all(&upstreams);
                 all.map(|(name, target)| one(&name.to_string(), target, patience)).collect()
             }
-            Err(why) => vec![Finding::problem(area, format!("{shown}: {why}"), mend)],
+            Err(why) => vec![Finding::problem(area, format!("{shown}: {why}"), fix)],
         },
-        Err(error) => vec![Finding::problem(area, error.to_string(), mend)],
+        Err(error) => vec![Finding::problem(area, error.to_string(), fix)],
     }
 }
 
@@ -116,11 +116,7 @@ fn finding_of(area: &str, seen: Result<Probe, ProbeError>) -> Finding {
             );
         }
         Err(error) => {
-            return Finding::problem(
-                area,
-                error.to_string(),
-                "start it by hand to see what it says",
-            );
+            return Finding::problem(area, error.to_string(), "start it by hand to see its output");
         }
     };
     let milliseconds = |time: Duration| time.as_millis() as u64;

@@ -165,7 +165,7 @@ fn contained(path: &Path, within: Option<&Path>) -> Result<(), Stop> {
     };
     Err(Stop::Failure {
         message: format!("{} leads out of the repository, to {}", shown(path), shown(&target)),
-        hint: "put a file in the place of the link, or change the one that it leads to with \
+        hint: "put a file instead of the link, or change the one that it leads to with \
                --scope user"
             .to_owned(),
     })

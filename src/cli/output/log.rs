@@ -93,7 +93,7 @@ fn begin(
 fn open(path: &Path) -> Result<File, Stop> {
     files::append_to(path).map_err(|error| Stop::Failure {
         message: if files::is_without_reader(&error) {
-            format!("cannot open the log {}: nobody reads it", path.display())
+            format!("cannot open the log {}: no process reads it", path.display())
         } else {
             format!("cannot open the log {}: {error}", path.display())
         },

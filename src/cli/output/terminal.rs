@@ -49,7 +49,7 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     /// Reads the options and the environment, and checks what standard output is.
-    #[expect(clippy::disallowed_methods, reason = "it only looks at what standard output is")]
+    #[expect(clippy::disallowed_methods, reason = "it only reads the kind of standard output")]
     pub(crate) fn new(config: &Config, matches: &ArgMatches, root: &Path) -> Self {
         let out = io::stdout();
         let is_terminal = out.is_terminal();

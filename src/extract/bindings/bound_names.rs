@@ -4,7 +4,7 @@ use crate::facts::builder::Builder;
 use crate::walk::input::Input;
 use crate::walk::{Context, Definition, Usage, Walk, ignored, names};
 use cograph_model::facts::{
-    Binding, BindingKind, Expr, ExprId, HOLDER_TYPE_NAME, ImportId, LocalSymbol, NameId, ScopeKind,
+    Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, Synthetic,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use std::ops::Range;
@@ -181,7 +181,7 @@ pub(super) fn give_type(walk: &mut Walk<'_>, target: ExprId, value: ExprId) {
         return;
     }
     if let Expr::Lambda(closure) = walk.facts.get(value) {
-        let name = walk.facts.name(HOLDER_TYPE_NAME);
+        let name = walk.facts.synthetic(Synthetic::ClosureHolder);
         let ty = walk.facts.of(target, Expr::TypeOf);
         walk.bind(closure, name, BindingKind::Result, 0, ty, ExprId::NONE);
     }

@@ -2,7 +2,7 @@
 
 use crate::facts::builder::Builder;
 use crate::walk::Walk;
-use cograph_model::facts::{BindingKind, Expr, ExprId, NameId, STATED_TYPE};
+use cograph_model::facts::{BindingKind, Expr, ExprId, NameId, Synthetic};
 use tree_sitter::Node;
 
 /// Maximum number of lists and choices around an object literal.
@@ -11,7 +11,7 @@ const MAX_NESTING: u32 = 4;
 /// Notes the type that a cast states.
 pub(crate) fn of_cast<'t>(walk: &mut Walk<'t>, value: ExprId, ty: ExprId, node: Node<'t>) {
     if ty.is_some() && has_objects(&walk.facts, value, 0) {
-        let name = walk.facts.name(STATED_TYPE);
+        let name = walk.facts.synthetic(Synthetic::StatedType);
         let (scope, from) = (walk.context.scope, node.start_byte());
         walk.bind(scope, name, BindingKind::Value, from, ty, value);
     }

@@ -11,7 +11,7 @@ use crate::walk::{
 };
 use cograph_grammar::{ModifierMeaning, Pattern, Rule, Selector};
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, Run, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, Wrapper, flags,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -50,8 +50,7 @@ pub(crate) fn qualified(walk: &mut Walk<'_>, ty: ExprId, is_read_only: bool) -> 
     if !is_read_only {
         return ty;
     }
-    let name = walk.facts.name(READ_ONLY_TYPE);
-    walk.facts.of(ty, |ty| Expr::Wrap(ty, name))
+    walk.facts.of(ty, |ty| Expr::Wrap(ty, Wrapper::ReadOnly))
 }
 
 pub(crate) fn variable<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {

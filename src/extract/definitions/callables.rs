@@ -6,11 +6,11 @@ use crate::types;
 use crate::types::generics;
 use crate::walk::position::offset;
 use crate::walk::{
-    Definition, READ, Usage, Walk, children, names, rule_choice, surroundings, unruled,
+    Definition, READ, Usage, Walk, children, fallback, names, rule_choice, surroundings,
 };
 use cograph_grammar::{Rule, SelfRule};
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, NameId, RESULT, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Synthetic, flags,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -175,7 +175,7 @@ pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
         implied_constructor(walk, symbol, name_node, body);
         self::body(walk, body, symbol, *tail);
     }
-    unruled::visit_left_out(walk, node);
+    fallback::visit_left_out(walk, node);
     callable_scope::leave_callable(walk, context);
     ExprId::NONE
 }
@@ -283,7 +283,7 @@ pub(crate) fn body<'t>(walk: &mut Walk<'t>, body: Node<'t>, symbol: LocalSymbol,
     if symbol.is_some() {
         walk.facts.add_value(symbol, value);
     } else if value.is_some() {
-        let name = walk.facts.name(RESULT);
+        let name = walk.facts.synthetic(Synthetic::Results);
         walk.bind(inner, name, BindingKind::Result, body.start_byte(), ExprId::NONE, value);
     }
 }
@@ -320,7 +320,7 @@ pub(crate) fn statements<'t>(
     if symbol.is_some() {
         walk.facts.add_value(symbol, value);
     } else {
-        let name = walk.facts.name(RESULT);
+        let name = walk.facts.synthetic(Synthetic::Results);
         walk.bind(inner, name, BindingKind::Result, child.start_byte(), ExprId::NONE, value);
     }
 }

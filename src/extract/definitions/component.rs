@@ -5,12 +5,9 @@ use crate::facts::builder::Builder;
 use crate::walk::input::Input;
 use crate::walk::position::{line, offset};
 use cograph_model::facts::{
-    Binding, BindingKind, ExprId, LocalSymbol, NameId, Run, ScopeId, Symbol, flags,
+    Binding, BindingKind, ExprId, LocalSymbol, NameId, Run, ScopeId, Symbol, Synthetic, flags,
 };
 use cograph_model::{Position, Span, SymbolKind, Visibility};
-
-/// Name of an exported value without one.
-const DEFAULT: &str = "default";
 
 /// Defines the component of a file, unless the code in it exports a value under a name. A value
 /// without a name has that of the component.
@@ -23,12 +20,14 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
     let is_default = |symbol: &Symbol| symbol.flags & flags::DEFAULT_EXPORT != 0;
     if let Some(at) = facts.facts.symbols.iter().position(is_default) {
         let given = facts.facts.symbols[at].name;
-        if facts.text(given) == DEFAULT {
+        if Synthetic::DefaultExport.is(facts.text(given)) {
             facts.facts.symbols[at].name = name;
         }
         return;
     }
-    let given = facts.known_name(DEFAULT).and_then(|name| unnamed_export(facts, name));
+    let given = facts
+        .known_name(Synthetic::DefaultExport.text())
+        .and_then(|name| unnamed_export(facts, name));
     let last = memchr::memchr_iter(b'\n', input.source.trim_ascii_end()).count();
     let end = Position { line: line(last), column: 0 };
     let start = Position { line: 1, column: 0 };

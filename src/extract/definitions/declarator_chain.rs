@@ -4,9 +4,9 @@ use crate::bindings::variables;
 use crate::facts::builder::Builder;
 use crate::walk::children;
 use crate::walk::rule_choice;
-use crate::walk::{Declared, READ, Walk, Wrapper};
+use crate::walk::{Declarator, Declared, READ, Walk};
 use cograph_grammar::{Rule, Selector};
-use cograph_model::facts::{Expr, ExprId};
+use cograph_model::facts::{Expr, ExprId, Wrapper};
 use tree_sitter::Node;
 
 /// Follows a chain of declarators to its name.
@@ -47,14 +47,14 @@ pub(crate) fn declarator<'t>(walk: &mut Walk<'t>, start: Node<'t>) -> Declared<'
                     declared.params = params.first(node);
                     declared.is_callable = true;
                     declared.is_read_only = variables::is_read_only(&walk.input, node);
-                    declared.wraps.push(Wrapper::Function);
+                    declared.wraps.push(Declarator::Function);
                     declared.returns = select(returns).or(declared.returns);
                 } else if let Some(wrap) = wrap {
                     declared.is_callable = false;
                     declared.wraps.push(if wrap == "array" {
-                        Wrapper::Array
+                        Declarator::Array
                     } else {
-                        Wrapper::Named(wrap.clone())
+                        Declarator::Named(wrap.clone())
                     });
                 }
                 let Some(next) = next else { break };
@@ -83,26 +83,26 @@ pub(crate) fn declarator<'t>(walk: &mut Walk<'t>, start: Node<'t>) -> Declared<'
             }
         }
     }
-    if declared.is_callable && declared.wraps.last() == Some(&Wrapper::Function) {
+    if declared.is_callable && declared.wraps.last() == Some(&Declarator::Function) {
         declared.wraps.pop();
     }
     declared
 }
 
 /// Applies declarators to a type.
-pub(super) fn wrapped(facts: &mut Builder, ty: ExprId, wraps: &[Wrapper]) -> ExprId {
+pub(super) fn wrapped(facts: &mut Builder, ty: ExprId, wraps: &[Declarator]) -> ExprId {
     let mut ty = ty;
     for wrap in wraps {
         if !ty.is_some() {
             return ty;
         }
         ty = match wrap {
-            Wrapper::Array => facts.expr(Expr::Array(ty)),
-            Wrapper::Named(name) => {
-                let name = facts.name(name);
-                facts.expr(Expr::Wrap(ty, name))
+            Declarator::Array => facts.expr(Expr::Array(ty)),
+            Declarator::Named(name) => {
+                let wrapper = Wrapper::Named(facts.name(name));
+                facts.expr(Expr::Wrap(ty, wrapper))
             }
-            Wrapper::Function => {
+            Declarator::Function => {
                 let list = facts.list(&[ty]);
                 facts.expr(Expr::Function(list))
             }

@@ -7,7 +7,8 @@ use crate::definitions::{callable_scope, constructions, declarator_chain, parame
 use crate::types::generics;
 use crate::walk::input::Input;
 use crate::walk::{
-    Declared, Definition, Pending, READ, Usage, Walk, Wrapper, children, names, rule_choice, texts,
+    Declarator, Declared, Definition, Pending, READ, Usage, Walk, children, names, rule_choice,
+    texts,
 };
 use crate::{definitions, types};
 use cograph_grammar::{ModifierMeaning, Rule, TypeRule, WordClass};
@@ -151,7 +152,7 @@ fn declare_through<'t>(
         walk.visit_children(start);
         return (LocalSymbol::NONE, false);
     };
-    let points = declared.wraps.iter().any(|wrap| matches!(wrap, Wrapper::Named(_)));
+    let points = declared.wraps.iter().any(|wrap| matches!(wrap, Declarator::Named(_)));
     let is_read_only = points && variables::is_read_only(&walk.input, node);
     let ty = variables::qualified(walk, walk.context.around.declared, is_read_only);
     let ty = declarator_chain::wrapped(&mut walk.facts, ty, &declared.wraps);
@@ -228,7 +229,7 @@ fn declare_through<'t>(
     } else {
         patterns::bind_pattern(walk, name_node, Flow { ty, value, node }, Bind::Declare(kind))
     };
-    if symbol.is_some() && declared.wraps.contains(&Wrapper::Function) {
+    if symbol.is_some() && declared.wraps.contains(&Declarator::Function) {
         walk.facts.symbol_mut(symbol).flags |= flags::FUNCTION_VALUE;
     }
     (symbol, outside.is_some() && declared.value.is_none())
@@ -281,7 +282,7 @@ pub(crate) fn alias<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>
         Some(ty) => ty.first(node),
         None => walk.input.language.type_rule(node.kind_id()).map(|_| node),
     };
-    let mut names: Vec<(Node<'t>, Vec<Wrapper>)> = Vec::new();
+    let mut names: Vec<(Node<'t>, Vec<Declarator>)> = Vec::new();
     if let Some(selector) = name {
         names.extend(selector.first(node).map(|name| (name, Vec::new())));
     }
@@ -352,7 +353,7 @@ fn specified<'t>(
     walk: &mut Walk<'t>,
     ty_node: Node<'t>,
     node: Node<'t>,
-    names: &mut Vec<(Node<'t>, Vec<Wrapper>)>,
+    names: &mut Vec<(Node<'t>, Vec<Declarator>)>,
     pending: &mut Pending<'t>,
 ) -> ExprId {
     let Some(rule @ Rule::Type { name: Some(name), body, .. }) =
@@ -362,7 +363,7 @@ fn specified<'t>(
     };
     let own = name.first(ty_node);
     let has_body = body.as_ref().is_some_and(|selector| selector.first(ty_node).is_some());
-    let same = |(alias, wraps): &(Node<'t>, Vec<Wrapper>)| {
+    let same = |(alias, wraps): &(Node<'t>, Vec<Declarator>)| {
         wraps.is_empty()
             && own.is_none_or(|own| {
                 texts::text_of(&walk.input, own) == texts::text_of(&walk.input, *alias)

@@ -10,7 +10,7 @@ use crate::walk::texts;
 use crate::walk::{Decorator, READ, Usage, Walk};
 use cograph_grammar::{DecoratorMeaning, Rule, Selector};
 use cograph_model::SiteKind;
-use cograph_model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
+use cograph_model::facts::{Expr, ExprId, Run, Wrapper};
 use tree_sitter::Node;
 
 pub(crate) fn decorated<'t>(
@@ -76,8 +76,7 @@ fn arguments<'t>(walk: &mut Walk<'t>, args: Node<'t>, ty: ExprId) -> (Run, bool)
         let (list, spread, _) = walk.arguments(Some(args));
         return (list, spread);
     }
-    let mark = walk.facts.name(DECORATOR_TYPE);
-    let ty = walk.facts.of(ty, |ty| Expr::Wrap(ty, mark));
+    let ty = walk.facts.of(ty, |ty| Expr::Wrap(ty, Wrapper::Decorator));
     let made = walk.facts.of(ty, Expr::OfType);
     let mut values = Vec::new();
     for part in parts {

@@ -12,7 +12,7 @@ use crate::walk::{Context, READ, Usage, Walk, children, names, rule_choice, text
 use cograph_faults::{Fault, planted};
 use cograph_grammar::{Gathers, ModifierMeaning, Pattern, Rule};
 use cograph_model::facts::{
-    Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, flags,
+    Binding, BindingKind, Contextual, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, flags,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -94,7 +94,8 @@ pub(super) fn parameters_among<'t>(
             }
             Some(rule @ Rule::Param { name, variadic, optional, value, .. }) => {
                 let given = if closure {
-                    walk.facts.expr(Expr::Given(walk.context.scope, position))
+                    walk.facts
+                        .expr(Expr::Given(walk.context.scope, Contextual::Parameter(position)))
                 } else {
                     ExprId::NONE
                 };
@@ -112,7 +113,8 @@ pub(super) fn parameters_among<'t>(
             }
             _ => {
                 let given = if closure {
-                    walk.facts.expr(Expr::Given(walk.context.scope, position))
+                    walk.facts
+                        .expr(Expr::Given(walk.context.scope, Contextual::Parameter(position)))
                 } else {
                     ExprId::NONE
                 };

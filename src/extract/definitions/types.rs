@@ -15,13 +15,13 @@ use crate::types;
 use crate::types::generics;
 use crate::walk::Definition;
 use crate::walk::children;
+use crate::walk::fallback;
 use crate::walk::names;
 use crate::walk::rule_choice;
-use crate::walk::unruled;
 use crate::walk::{Callable, Pending, READ, Surroundings, Usage, Walk};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, NameId, PREPENDED, ScopeId, ScopeKind, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Wrapper, flags,
 };
 use cograph_model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -96,7 +96,7 @@ pub(crate) fn named_type<'t>(
         };
         constructions::of_bare_variants(walk, symbol, body);
     }
-    unruled::visit_left_out(walk, node);
+    fallback::visit_left_out(walk, node);
     generated::define(walk, symbol, inner, &generated);
     let outer = before.outer.scope;
     callable_scope::leave_callable(walk, before);
@@ -284,7 +284,7 @@ pub(crate) fn statics<'t>(walk: &mut Walk<'t>, node: Node<'t>, body: &'static Se
         walk.visit_children(body);
     }
     walk.context.around = around;
-    unruled::visit_left_out(walk, node);
+    fallback::visit_left_out(walk, node);
     ExprId::NONE
 }
 
@@ -386,8 +386,7 @@ pub(crate) fn embed<'t>(
     for base in &bases {
         let mut ty = types::visit_type(walk, *base, Usage::Site(SiteKind::Inherit));
         if is_first {
-            let name = walk.facts.name(PREPENDED);
-            ty = walk.facts.of(ty, |ty| Expr::Wrap(ty, name));
+            ty = walk.facts.of(ty, |ty| Expr::Wrap(ty, Wrapper::Prepended));
         }
         walk.facts.add_base(embedding, ty, false);
     }

@@ -7,10 +7,10 @@ use crate::facts::builder::Builder;
 use crate::types;
 use crate::walk::input::Input;
 use crate::walk::position::offset;
-use crate::walk::{READ, Usage, Walk, children, names, rule_choice, texts, unruled};
+use crate::walk::{READ, Usage, Walk, children, fallback, names, rule_choice, texts};
 use cograph_grammar::{CallMeaning, ImplicitUse, Rule, Selector, TypeRule};
 use cograph_model::SiteKind;
-use cograph_model::facts::{Expr, ExprId, Run, UNNAMED};
+use cograph_model::facts::{Expr, ExprId, Run, Synthetic};
 use tree_sitter::Node;
 
 /// Calls the member of the base that the enclosing callable overrides.
@@ -21,7 +21,7 @@ pub(super) fn super_call<'t>(
 ) -> ExprId {
     let args_node = args.and_then(|selector| selector.first(node));
     let Some(symbol) = walk.context.callable.named.get() else {
-        unruled::computed_call(walk, node, SiteKind::Call);
+        fallback::computed_call(walk, node, SiteKind::Call);
         return walk.visit_children(node);
     };
     let name = walk.facts.facts.symbols[symbol].name;
@@ -86,7 +86,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         None if let Some(value) = called_value(walk, node, object.as_ref()) => value,
         None => {
             let Some(callee_node) = callee_node else {
-                unruled::computed_call(walk, node, SiteKind::Call);
+                fallback::computed_call(walk, node, SiteKind::Call);
                 return walk.visit_children(node);
             };
             if let Some(cast) = cast_call(walk, callee_node) {
@@ -108,7 +108,10 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
                 // A call without a name is where its arguments begin.
                 let (name, at) = match is_self {
                     true => (names::name_of(walk, callee_node), callee_node),
-                    false => (walk.facts.name(UNNAMED), args_node.unwrap_or(callee_node)),
+                    false => {
+                        let unnamed = walk.facts.synthetic(Synthetic::UnnamedCallee);
+                        (unnamed, args_node.unwrap_or(callee_node))
+                    }
                 };
                 walk.site(usage, at, name, value);
             }
@@ -116,7 +119,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         }
     };
     if !walk.context.call_site.is_some() {
-        unruled::computed_call(walk, callee_node.unwrap_or(node), SiteKind::Call);
+        fallback::computed_call(walk, callee_node.unwrap_or(node), SiteKind::Call);
     }
     let site = walk.take_call_site();
     let made = callee_node.and_then(|callee| made_type(&walk.input, callee));

@@ -4,12 +4,10 @@ use crate::bindings::variables;
 use crate::definitions::{constructions, shadowing};
 use crate::expressions::{literals, values};
 use crate::types;
-use crate::walk::{READ, Usage, Walk, children, names, rule_choice, unruled};
+use crate::walk::{READ, Usage, Walk, children, fallback, names, rule_choice};
 use cograph_grammar::{Pattern, Rule, Selector};
 use cograph_model::SiteKind;
-use cograph_model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, SPREAD_ARGUMENT, ScopeKind,
-};
+use cograph_model::facts::{ArgumentLabel, BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
 use smallvec::SmallVec;
 use tree_sitter::Node;
 
@@ -78,8 +76,8 @@ fn spread_argument(walk: &mut Walk<'_>, value: ExprId) -> ExprId {
     if walk.input.language.manifest.conversions.top.is_none() {
         return ExprId::NONE;
     }
-    let (value, name) = (names::known(&mut walk.facts, value), walk.facts.name(SPREAD_ARGUMENT));
-    walk.facts.expr(Expr::Argument(value, name))
+    let value = names::known(&mut walk.facts, value);
+    walk.facts.expr(Expr::Argument(value, ArgumentLabel::Spread))
 }
 
 /// Visits arguments and a closure behind them.
@@ -91,7 +89,7 @@ pub(super) fn all_arguments<'t>(
     let (list, spread, count) = arguments(walk, node);
     let Some(trailing) = trailing else { return (list, spread, count) };
     let closure = walk.visit(trailing, READ);
-    let closure = walk.facts.of(closure, |closure| Expr::Argument(closure, NameId::NONE));
+    let closure = walk.facts.of(closure, |closure| Expr::Argument(closure, ArgumentLabel::Last));
     let mut values: SmallVec<[ExprId; 8]> = walk.facts.items(list).into();
     values.push(names::known(&mut walk.facts, closure));
     (walk.facts.list(&values), spread, count + 1)
@@ -108,7 +106,7 @@ pub(super) fn named_argument<'t>(
     let Some(name_node) = name.and_then(|selector| selector.first(node)) else { return value };
     let name = names::name_of(walk, name_node);
     let value = names::known(&mut walk.facts, value);
-    let argument = walk.facts.expr(Expr::Argument(value, name));
+    let argument = walk.facts.expr(Expr::Argument(value, ArgumentLabel::Name(name)));
     let before = walk.facts.sites.len();
     walk.site(Usage::Site(SiteKind::Write), name_node, name, argument);
     if walk.facts.sites.len() > before {
@@ -121,7 +119,7 @@ pub(super) fn named_argument<'t>(
 pub(super) fn written_names(walk: &mut Walk<'_>, named: &[usize], made: ExprId) {
     for &site in named {
         let name = walk.facts.sites[site].name;
-        let made = walk.facts.of(made, |made| Expr::Argument(made, name));
+        let made = walk.facts.of(made, |made| Expr::Argument(made, ArgumentLabel::Name(name)));
         walk.facts.sites[site].target = walk.facts.of(made, |made| Expr::Member(made, name));
     }
 }
@@ -149,7 +147,7 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
         walk.site(Usage::Site(SiteKind::Construct), ty, name, built);
     }
     if !walk.context.call_site.is_some() && ty.is_some() {
-        unruled::computed_call(walk, ty_node.unwrap_or(node), SiteKind::Construct);
+        fallback::computed_call(walk, ty_node.unwrap_or(node), SiteKind::Construct);
     }
     let site = walk.take_call_site();
     let mut type_list = Vec::new();

@@ -11,7 +11,7 @@ use crate::walk::{READ, Usage, Walk};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::SiteKind;
 use cograph_model::facts::{
-    BindingKind, EXPECTED, Expr, ExprId, LocalSymbol, NameId, Run, ScopeKind,
+    BindingKind, Contextual, Expr, ExprId, LocalSymbol, NameId, Run, ScopeKind,
 };
 use smallvec::SmallVec;
 use tree_sitter::Node;
@@ -135,7 +135,7 @@ pub(super) fn object<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbo
     walk.close(scope);
     if !keys.is_empty() {
         // The keys are members of the value that the context expects, or of what is spread.
-        let expected = walk.facts.expr(Expr::Given(inner, EXPECTED));
+        let expected = walk.facts.expr(Expr::Given(inner, Contextual::Object));
         let whole: SmallVec<[ExprId; 2]> = std::iter::once(expected).chain(spread).collect();
         let whole = walk.facts.union(&whole);
         for key in keys {

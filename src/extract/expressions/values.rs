@@ -11,13 +11,13 @@ use crate::imports::record::ModuleName;
 use crate::types::generics;
 use crate::walk::input::Input;
 use crate::walk::{
-    Definition, READ, Surroundings, Usage, Walk, children, names, rule_choice, texts, unruled,
+    Definition, READ, Surroundings, Usage, Walk, children, fallback, names, rule_choice, texts,
 };
 use crate::{definitions, types};
 use cograph_grammar::{Pattern, Rule, Selector};
 use cograph_model::facts::{
-    BindingKind, CALL_SIGNATURE, Expr, ExprId, HOLDER_TYPE_NAME, LocalSymbol, NameId, RECEIVER,
-    ScopeId, ScopeKind, flags,
+    BindingKind, Contextual, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Synthetic,
+    flags,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -43,7 +43,7 @@ pub(crate) fn lambda<'t>(
     let before = (walk.context.callable, walk.context.enclosing);
     let held_as = std::mem::replace(&mut walk.context.held_as, ExprId::NONE);
     if held_as.is_some() {
-        let name = walk.facts.name(HOLDER_TYPE_NAME);
+        let name = walk.facts.synthetic(Synthetic::ClosureHolder);
         walk.bind(walk.context.scope, name, BindingKind::Result, 0, held_as, ExprId::NONE);
     }
     if symbol.is_some() {
@@ -102,12 +102,12 @@ pub(crate) fn lambda<'t>(
     } else if *flat {
         callables::statements(walk, node, params, symbol, *tail);
     }
-    unruled::visit_left_out(walk, node);
+    fallback::visit_left_out(walk, node);
     (walk.context.callable, walk.context.enclosing) = before;
     let inner = walk.context.scope;
     walk.close(scope);
     if let Some(called) = called {
-        let name = walk.facts.name(CALL_SIGNATURE);
+        let name = walk.facts.synthetic(Synthetic::CallSignature);
         let around = walk.context.scope;
         walk.bind(around, name, BindingKind::Field, node.start_byte(), called, ExprId::NONE);
     }
@@ -130,7 +130,7 @@ fn function_type(walk: &mut Walk<'_>, first: usize, result: ExprId) -> ExprId {
 /// Makes the receiver that the call of a closure may give it the owner of the closure's scope.
 fn given_receiver(walk: &mut Walk<'_>) {
     let scope = walk.context.scope;
-    let receiver = walk.facts.expr(Expr::Given(scope, RECEIVER));
+    let receiver = walk.facts.expr(Expr::Given(scope, Contextual::Receiver));
     if let Some(position) = scope.get() {
         walk.facts.facts.scopes[position].owner = receiver;
     }
@@ -142,8 +142,7 @@ fn implicit_parameters(walk: &mut Walk<'_>) {
     let scope = walk.context.scope;
     let words = &walk.input.language.manifest.names.implicit_params;
     for (position, word) in words.iter().enumerate() {
-        let position = u32::try_from(position).unwrap_or(RECEIVER);
-        let (name, value) = (walk.facts.name(word), Expr::Given(scope, position));
+        let (name, value) = (walk.facts.name(word), Expr::Given(scope, Contextual::at(position)));
         let value = walk.facts.expr(value);
         walk.bind(scope, name, BindingKind::Param, 0, ExprId::NONE, value);
     }
@@ -327,7 +326,7 @@ pub(super) fn import_call<'t>(
         return Some(value);
     }
     if is_given_away(walk, node) {
-        let name = walk.facts.name("default");
+        let name = walk.facts.synthetic(Synthetic::DefaultExport);
         let member = walk.facts.expr(Expr::Member(value, name));
         walk.site(READ, callee, name, member);
     }

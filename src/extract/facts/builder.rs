@@ -3,7 +3,7 @@
 
 use cograph_model::facts::{
     Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, Import, ImportId, LocalSymbol,
-    NameId, Run, Scope, ScopeId, ScopeKind, Site, SiteId, Symbol,
+    NameId, Run, Scope, ScopeId, ScopeKind, Site, SiteId, Symbol, Synthetic,
 };
 use cograph_model::{Problem, ProblemKind};
 use hashbrown::HashTable;
@@ -60,6 +60,11 @@ impl Builder {
         names.push(text.into());
         self.name_ids.insert_unique(hash, id, |id| FxBuildHasher.hash_one(&*names[id.0 as usize]));
         id
+    }
+
+    /// Interns a name of what has none in the source.
+    pub(crate) fn synthetic(&mut self, name: Synthetic) -> NameId {
+        self.name(name.text())
     }
 
     /// Returns the id of a name that is already interned.

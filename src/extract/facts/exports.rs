@@ -3,7 +3,7 @@
 use cograph_model::SymbolKind;
 use cograph_model::facts::{
     Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, Symbol,
-    flags,
+    Synthetic, flags,
 };
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ pub(crate) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)])
             facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
         for symbol in symbols {
             symbol.flags |= flags::EXPORTED;
-            if alias.get().is_some_and(|alias| &*facts.names[alias] == "default") {
+            if alias.get().is_some_and(|alias| Synthetic::DefaultExport.is(&facts.names[alias])) {
                 symbol.flags |= flags::DEFAULT_EXPORT;
             }
         }

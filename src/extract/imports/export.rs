@@ -7,7 +7,7 @@ use crate::imports::record::ImportEntry;
 use crate::walk::input::Input;
 use crate::walk::{Context, READ, Walk, children, names, rule_choice, texts};
 use cograph_grammar::{DecoratorMeaning, ImportForm, Rule, Selector};
-use cograph_model::facts::{BindingKind, Expr, ExprId, ImportKind, NameId, ScopeId};
+use cograph_model::facts::{BindingKind, Expr, ExprId, ImportKind, NameId, ScopeId, Synthetic};
 use tree_sitter::Node;
 
 /// Paths of a child module's file from decorators.
@@ -122,7 +122,7 @@ pub(crate) fn export<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t
 /// `export default value`: a name is exported itself, any other value becomes a symbol named
 /// `default`.
 fn export_value<'t>(walk: &mut Walk<'t>, value: Node<'t>, node: Node<'t>, is_default: bool) {
-    let name = walk.facts.name("default");
+    let name = walk.facts.synthetic(Synthetic::DefaultExport);
     if walk.named_value(name, value, node, value) {
         return;
     }
@@ -155,10 +155,10 @@ pub(super) fn export_from<'t>(
             let (item, alias) = (names::name_of(walk, name), names::name_of(walk, alias_node));
             match &module {
                 Some(module) => {
-                    let kind = if texts::text_of(&walk.input, name) == "default" {
-                        ImportKind::Default
-                    } else {
-                        ImportKind::Item
+                    let kind = match Synthetic::DefaultExport.is(texts::text_of(&walk.input, name))
+                    {
+                        true => ImportKind::Default,
+                        false => ImportKind::Item,
                     };
                     let module = module.clone();
                     // A re-export is not bound here: only importers see it.

@@ -6,7 +6,7 @@ use crate::imports::record;
 use crate::walk::position::{offset, position};
 use crate::walk::{QUOTES, Walk};
 use cograph_model::Position;
-use cograph_model::facts::{Import, ImportKind, NameId, ScopeId};
+use cograph_model::facts::{Import, ImportKind, NameId, ScopeId, Synthetic};
 use memchr::memmem;
 use std::borrow::Cow;
 use tree_sitter::Node;
@@ -67,7 +67,7 @@ pub(crate) fn with_names<'n>(walk: &mut Walk<'_>, node: Node<'_>, text: &'n str)
         let alias = format!("{alias}_{}", item.unwrap_or_default());
         written.push_str(&alias);
         rest = item.map_or(behind, |item| &behind[1 + item.len()..]);
-        let item = item.filter(|item| *item != "default").map(str::to_owned);
+        let item = item.filter(|item| !Synthetic::DefaultExport.is(item)).map(str::to_owned);
         let is_whole = item.is_none() && !behind.starts_with('.');
         import(walk, Named { module: module.to_owned(), item, is_whole, alias }, position(node));
     }
@@ -155,7 +155,7 @@ fn imported_type(text: &str) -> Option<Named> {
     };
     let alias = first_word(name)?.to_owned();
     let module = module.trim().trim_matches(QUOTES).to_owned();
-    let item = item.filter(|item| item != "default");
+    let item = item.filter(|item| !Synthetic::DefaultExport.is(item));
     let is_whole = path.is_empty();
     Some(Named { module, item, is_whole, alias })
 }
@@ -173,7 +173,7 @@ fn clause(text: &str) -> Option<Vec<Named>> {
     let mut found = Vec::new();
     let mut add = |item: Option<&str>, is_whole: bool, alias: &str| {
         if is_name(alias) && item.is_none_or(is_name) {
-            let item = item.filter(|item| *item != "default").map(str::to_owned);
+            let item = item.filter(|item| !Synthetic::DefaultExport.is(item)).map(str::to_owned);
             found.push(Named {
                 module: module.to_owned(),
                 item,

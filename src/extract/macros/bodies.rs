@@ -8,7 +8,7 @@ use crate::walk::position::{line, offset, position};
 use crate::walk::{Definition, Surroundings, Walk, children, names, texts};
 use cograph_grammar::{Rule, WordClass};
 use cograph_model::facts::{
-    Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site, flags,
+    Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site, Wrapper, flags,
 };
 use cograph_model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
 use std::ops::Range;
@@ -75,10 +75,9 @@ pub(crate) fn macro_definition<'t>(
     let symbol =
         walk.define(&Definition { name, name_node, node, kind, header_end, has_body: true });
     walk.context.enclosing = symbol;
-    walk.facts.symbol_mut(symbol).arity = match params_node {
-        Some(params) => macro_arity(&walk.input, params),
-        None => (0, 0),
-    };
+    let arity = params_node.map_or((0, 0), |params| macro_arity(&walk.input, params));
+    let entry = walk.facts.symbol_mut(symbol);
+    (entry.arity, entry.flags) = (arity, entry.flags | flags::TEXTUAL);
     if let Some(value) = value_node.filter(|_| params_node.is_none()) {
         let named = named_path(walk, texts::text_of(&walk.input, value));
         walk.facts.add_value(symbol, named);
@@ -289,7 +288,7 @@ fn replacement<'t>(walk: &mut Walk<'t>, value: Node<'t>, params: &[&str]) {
                     && matches!(walk.facts.get(ended), Expr::Name(..))
                     && walk.input.language.manifest.resolution.paths_name_types;
                 let object = match is_path {
-                    true => walk.facts.expr(Expr::Wrap(ended, NameId::NONE)),
+                    true => walk.facts.expr(Expr::Wrap(ended, Wrapper::Plain)),
                     false => names::known(&mut walk.facts, ended),
                 };
                 walk.facts.expr(Expr::Member(object, name_id))

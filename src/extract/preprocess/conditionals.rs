@@ -40,12 +40,12 @@ enum Open {
 struct Settling<'a> {
     source: &'a [u8],
     tokens: &'a [Token],
-    settled: Settled,
+    settled: Resolved,
 }
 
 /// Result of the processing.
 #[derive(Default)]
-pub(super) struct Settled {
+pub(super) struct Resolved {
     /// Ranges to mask, so that directives remain only between statements.
     pub(super) blanks: Vec<Range<usize>>,
     /// Code lost by it.
@@ -55,8 +55,8 @@ pub(super) struct Settled {
 }
 
 /// Processes the directives of a source.
-pub(super) fn settle(source: &[u8], tokens: &[Token]) -> Settled {
-    let mut settling = Settling { source, tokens, settled: Settled::default() };
+pub(super) fn resolved(source: &[u8], tokens: &[Token]) -> Resolved {
+    let mut settling = Settling { source, tokens, settled: Resolved::default() };
     let mut open = Vec::new();
     settling.walk(0..tokens.len(), &mut open, None);
     settling.settled
@@ -88,7 +88,7 @@ impl Settling<'_> {
                 && let Some(group) = self.group(at, range.end)
             {
                 let next = group.next;
-                before = self.settle(&group, open, before);
+                before = self.choose(&group, open, before);
                 at = next;
                 continue;
             }
@@ -163,7 +163,7 @@ impl Settling<'_> {
         }
     }
 
-    fn settle(
+    fn choose(
         &mut self,
         group: &Group,
         open: &mut Vec<Open>,

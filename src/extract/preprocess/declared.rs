@@ -9,7 +9,7 @@ use super::words::is_like_type;
 use crate::preprocess::edits::{Edit, Use};
 use cograph_grammar::WordLists;
 use cograph_model::SiteKind;
-use head::{Head, Part};
+use head::{DeclarationHead, Part};
 use smallvec::SmallVec;
 
 impl Finder<'_> {
@@ -31,7 +31,7 @@ impl Finder<'_> {
     }
 
     /// True if an attribute macro with arguments precedes the rest of a declaration.
-    fn is_leading_attribute(&self, at: usize, head: &Head, inside: Holds) -> bool {
+    fn is_leading_attribute(&self, at: usize, head: &DeclarationHead, inside: Holds) -> bool {
         let in_code = inside == Holds::Statements;
         let Some(close) = self.brackets.close(at + 1) else { return false };
         let next = close + 1;
@@ -84,7 +84,7 @@ impl Finder<'_> {
     }
 
     /// Masks the words that are neither type nor name.
-    fn mask_extra_words(&mut self, mut head: Head, inside: Holds) -> Option<usize> {
+    fn mask_extra_words(&mut self, mut head: DeclarationHead, inside: Holds) -> Option<usize> {
         let mark = self.tokens.get(head.end)?.kind;
         let opens = mark == Kind::Mark(b'(');
         let in_code = inside == Holds::Statements;
@@ -108,7 +108,7 @@ impl Finder<'_> {
             return Some(line + 1);
         }
         head.named_elsewhere |= cast || (opens && self.is_named_inside(&head));
-        let name = self.settle(&head, in_code, opens, inside);
+        let name = self.mask_head(&head, in_code, opens, inside);
         if let Some(name) = name
             && !(in_code && opens)
             && !(self.is_capital(name) && !matches!(inside, Holds::Parens { .. }) && opens)
@@ -125,7 +125,7 @@ impl Finder<'_> {
     }
 
     /// Bit field: masks the width of an unnamed one, and attributes behind the width.
-    fn bits(&mut self, head: &Head) {
+    fn bits(&mut self, head: &DeclarationHead) {
         if let [(Part::Name | Part::Type, _)] = head.parts[..]
             && self.is(head.end + 2, b';')
         {
@@ -138,7 +138,7 @@ impl Finder<'_> {
     }
 
     /// Masks words that the file itself defines as empty.
-    fn take_known(&mut self, head: &mut Head, opens: bool) {
+    fn take_known(&mut self, head: &mut DeclarationHead, opens: bool) {
         let last = head.parts.len().saturating_sub(1);
         let parts = std::mem::take(&mut head.parts);
         for (position, (part, at)) in parts.into_iter().enumerate() {
@@ -157,7 +157,7 @@ impl Finder<'_> {
 
     /// Masks a word in capitals alone on its line, or before the start of a declaration. Returns
     /// it.
-    fn take_line(&mut self, head: &Head) -> Option<usize> {
+    fn take_line(&mut self, head: &DeclarationHead) -> Option<usize> {
         let [(Part::Name, at), ..] = head.parts[..] else { return None };
         let next = at + 1;
         if !self.is_attribute(at) || head.parts.len() > 1 {
@@ -179,7 +179,7 @@ impl Finder<'_> {
     }
 
     /// True if the name is in the parentheses behind the head.
-    fn is_named_inside(&self, head: &Head) -> bool {
+    fn is_named_inside(&self, head: &DeclarationHead) -> bool {
         let end = head.end;
         let encloses = self.is_word(end + 1) && self.is(end + 2, b')') && self.is(end + 3, b'(');
         let points = self.is(end + 1, b'*')
@@ -191,7 +191,7 @@ impl Finder<'_> {
     }
 
     /// `(WINAPI *name)(…)`: masks the word before the pointer mark.
-    fn pointer_to_function(&mut self, head: &Head) {
+    fn pointer_to_function(&mut self, head: &DeclarationHead) {
         if let [(Part::Name, at), (Part::Mark, _), (Part::Name, _)] = head.parts[..]
             && self.is_attribute(at)
         {
@@ -201,7 +201,13 @@ impl Finder<'_> {
 
     /// Masks the words that are neither type nor name. Returns the name, if the head is one of a
     /// declaration.
-    fn settle(&mut self, head: &Head, in_code: bool, opens: bool, inside: Holds) -> Option<usize> {
+    fn mask_head(
+        &mut self,
+        head: &DeclarationHead,
+        in_code: bool,
+        opens: bool,
+        inside: Holds,
+    ) -> Option<usize> {
         let parts = &head.parts;
         let mark = parts.iter().rposition(|(part, _)| *part == Part::Mark);
         let typed = parts.iter().position(|(part, _)| *part == Part::Type);

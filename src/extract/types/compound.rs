@@ -7,7 +7,7 @@ use crate::walk::names;
 use crate::walk::rule_choice;
 use crate::walk::{Usage, Walk};
 use cograph_grammar::{Rule, Selector};
-use cograph_model::facts::{Expr, ExprId, LocalSymbol, RECEIVER_TYPE, ScopeKind};
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, Wrapper};
 use tree_sitter::Node;
 
 /// An object type; it has the members of the type that it copies as well.
@@ -42,8 +42,7 @@ pub(super) fn function<'t>(
     if let Some(receiver) = receiver {
         let ty = visit_type(walk, receiver, usage);
         let ty = names::known(&mut walk.facts, ty);
-        let mark = walk.facts.name(RECEIVER_TYPE);
-        parts.push(walk.facts.expr(Expr::Wrap(ty, mark)));
+        parts.push(walk.facts.expr(Expr::Wrap(ty, Wrapper::Receiver)));
     }
     let params = params.map(|list| children::named_children(&walk.input, list));
     for param in params.into_iter().flatten() {

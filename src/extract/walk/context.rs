@@ -215,7 +215,7 @@ pub(crate) struct Embedded<'t> {
 
 /// Effect of a declarator on the type before it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Wrapper {
+pub(crate) enum Declarator {
     Array,
     Named(String),
     Function,
@@ -236,7 +236,7 @@ pub(crate) struct Declared<'t> {
     /// True for a method that leaves its receiver unchanged.
     pub(crate) is_read_only: bool,
     /// Outermost first.
-    pub(crate) wraps: Vec<Wrapper>,
+    pub(crate) wraps: Vec<Declarator>,
 }
 
 /// Definition before it becomes a symbol.

@@ -88,7 +88,7 @@ pub struct Modules {
     /// Suffix of a declared package name that makes a second package in the same directory
     /// (`_test`).
     #[serde(default)]
-    pub beside_suffix: Option<String>,
+    pub second_suffix: Option<String>,
     /// Paths that do not begin with a dot are relative as well.
     #[serde(default)]
     pub plain_paths: bool,

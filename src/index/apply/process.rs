@@ -16,7 +16,7 @@ use crate::outcome::{IndexError, Outcome};
 #[cfg(feature = "faults")]
 use crate::progress::Phase;
 use crate::progress::{Progress, profile};
-use crate::quarantine::{Caution, LeftOut};
+use crate::quarantine::{Isolation, LeftOut};
 use crate::state::change_set::ChangeSet;
 use crate::state::residents::Residents;
 use crate::worker::confinement;
@@ -123,7 +123,7 @@ fn carry_out(
     for (path, reason) in &order.exhausted {
         left_out.extend(known_here(std::slice::from_ref(path), *reason));
     }
-    let caution = Caution::new(left_out, order.suspicion.clone(), Box::new(Arc::clone(reports)));
+    let caution = Isolation::new(left_out, order.suspicion.clone(), Box::new(Arc::clone(reports)));
     let progress = |progress: Progress| {
         reports.reach(Some(progress));
         #[cfg(feature = "faults")]

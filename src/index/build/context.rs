@@ -2,7 +2,7 @@
 
 use crate::outcome::IndexError;
 use crate::progress::Progress;
-use crate::quarantine::Caution;
+use crate::quarantine::Isolation;
 use cograph_config::Limits;
 use cograph_extract as extract;
 use cograph_extract::Exhausted;
@@ -24,7 +24,7 @@ pub(crate) struct RunContext<'a> {
     pub(crate) extract:
         fn(LanguageId, &str, &[u8], extract::Limits) -> Result<FileFacts, Exhausted>,
     /// Quarantine and suspects, in a worker process.
-    pub(crate) caution: Option<&'a Caution>,
+    pub(crate) caution: Option<&'a Isolation>,
 }
 
 impl RunContext<'_> {

@@ -13,7 +13,7 @@ use std::time::Instant;
 use rustc_hash::FxHashMap;
 
 use super::plan::{self, Plan};
-use super::read_back::{Head, Reading, file, key, read_facts};
+use super::read_back::{Metadata, Reading, file, key, read_facts};
 use super::resolve::guarded_resolution;
 use super::workers::Workers;
 use crate::build::context::RunContext;
@@ -26,7 +26,7 @@ use crate::progress::{Counter, Phase, Progress, Stopwatch, Timing};
 use cograph_grammar as grammar;
 use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, Relation};
 use cograph_model::packed;
-use cograph_resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
+use cograph_resolve::{Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
 use cograph_source::{self as source, WalkedFile};
 use cograph_store::{
     self as store, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock,
@@ -100,7 +100,7 @@ pub(crate) fn build(
     }
     let index = archive::write_index(&draft, &neighbours, &tables)?;
     let outline = Outline { symbol_names: tables.into_symbol_names(), references };
-    let files = files.into_iter().map(Head::of).collect();
+    let files = files.into_iter().map(Metadata::of).collect();
     stopwatch.lap(Phase::Resolve);
 
     (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
@@ -212,7 +212,7 @@ fn extract(
     Ok(extracted)
 }
 
-type Left = (FileRecord, Option<ProjectFile>, Option<Prepared>);
+type Remaining = (FileRecord, Option<ProjectFile>, Option<Prepared>);
 
 /// Writes the facts of a piece, whose first file is `start`, to disk and keeps their exported part.
 fn write_piece(
@@ -220,7 +220,7 @@ fn write_piece(
     start: usize,
     files: Vec<IngestedFile>,
     names: &Mutex<Names>,
-) -> Result<(Placed, Vec<Left>), StoreError> {
+) -> Result<(Placed, Vec<Remaining>), StoreError> {
     let encoding = tracing::trace_span!("encode facts").entered();
     let mut piece = PieceWriter::default();
     let mut arranged = Vec::with_capacity(files.len());
@@ -245,7 +245,7 @@ fn write_piece(
             let prepared = shared.zip(record.content.as_mut().ok()).zip(language).map(
                 |(((shared, words), facts), language)| {
                     let names = words.into_iter().map(|word| known[word as usize]).collect();
-                    shared.leave(Arc::make_mut(facts), language, names)
+                    shared.truncate(Arc::make_mut(facts), language, names)
                 },
             );
             (record, project_file, prepared)
@@ -343,7 +343,7 @@ pub(crate) fn known_file(
     tables: &Tables,
     file: FileId,
     found: &FileResolution,
-    asked: Asked,
+    asked: cograph_resolve::Footprint,
 ) -> KnownFile {
     let head = tables.head(file).expect("it has facts").clone();
     let mut foreign_relations: Vec<FileKey> = found

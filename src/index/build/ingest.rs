@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::workers::Workers;
 use crate::build::context::RunContext;
 use crate::progress::{Counter, Phase};
-use crate::quarantine::{Caution, Suspicion};
+use crate::quarantine::{Isolation, Suspects};
 use cograph_config::Limits;
 use cograph_extract::{self as extract, Exhausted};
 use cograph_grammar as grammar;
@@ -173,7 +173,7 @@ fn try_suspects(
     pace: Pace,
     run: &RunContext,
     workers: &Workers,
-    caution: &Caution,
+    caution: &Isolation,
 ) {
     let try_alone = |file: &WalkedFile| {
         // A panic occurs again in the regular pass, which reports it.
@@ -181,11 +181,11 @@ fn try_suspects(
         let _ = workers.run(|| ingest_file(root, file, one, plan, run));
     };
     match caution.suspicion() {
-        Suspicion::Of(suspects) => {
+        Suspects::Of(suspects) => {
             let find = |suspect| plan.files.binary_search_by(|file| file.path.cmp(suspect)).ok();
             suspects.iter().filter_map(find).for_each(|position| try_alone(&plan.files[position]));
         }
-        Suspicion::AllAfter(last) => {
+        Suspects::AllAfter(last) => {
             let begin = last
                 .as_ref()
                 .map_or(0, |last| plan.files.partition_point(|file| file.path <= *last));

@@ -40,7 +40,7 @@ pub(crate) fn neighbours<'p>(paths: impl Iterator<Item = &'p RepoPath>) -> Neigh
 }
 
 /// True if the language of a file depends on its neighbours.
-pub(crate) fn is_settled_by_neighbours(path: &RepoPath) -> bool {
+pub(crate) fn is_decided_by_neighbours(path: &RepoPath) -> bool {
     let languages = grammar::count();
     let says = (0..languages).any(|language| {
         let mut others = vec![0; languages];

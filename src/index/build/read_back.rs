@@ -42,14 +42,14 @@ pub(super) fn read_facts(
 }
 
 /// Metadata of a file while its facts are on disk.
-pub(super) struct Head {
+pub(super) struct Metadata {
     path: RepoPath,
     stamp: FileStamp,
     language: Option<LanguageId>,
     skipped: Option<SkipReason>,
 }
 
-impl Head {
+impl Metadata {
     pub(super) fn of(FileRecord { path, stamp, language, content }: FileRecord) -> Self {
         Self { path, stamp, language, skipped: content.err() }
     }
@@ -58,14 +58,14 @@ impl Head {
 /// Reads complete files from disk.
 pub(super) struct Reading<'d> {
     pub(super) draft: &'d Draft,
-    pub(super) files: Vec<Head>,
+    pub(super) files: Vec<Metadata>,
     pub(super) ranges: Vec<Range<usize>>,
     pub(super) facts: Vec<Placed>,
     pub(super) found: Vec<Placed>,
     pub(super) foreign_relations: FxHashMap<FileId, Vec<Relation>>,
 }
 
-type Whole = Vec<(FileRecord, FileResolution)>;
+type Results = Vec<(FileRecord, FileResolution)>;
 
 impl Reading<'_> {
     /// Passes all files to `write` in order. Another thread reads ahead.
@@ -99,7 +99,7 @@ impl Reading<'_> {
         })
     }
 
-    fn piece(&self, number: usize) -> Result<Whole, StoreError> {
+    fn piece(&self, number: usize) -> Result<Results, StoreError> {
         let _span = tracing::trace_span!("read back").entered();
         let (facts, found) =
             (self.draft.piece(self.facts[number])?, self.draft.piece(self.found[number])?);
@@ -151,7 +151,7 @@ impl Reading<'_> {
 
 /// Iterates over the files of pieces.
 fn one_by_one(
-    pieces: Receiver<Result<Whole, StoreError>>,
+    pieces: Receiver<Result<Results, StoreError>>,
 ) -> impl Iterator<Item = Result<(FileRecord, FileResolution), StoreError>> {
     pieces.into_iter().flat_map(|piece| {
         let (files, failed) = match piece {

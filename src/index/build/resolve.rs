@@ -11,7 +11,7 @@ use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileId, FileResolution, Resolution, Target};
 use cograph_model::panics::guarded;
 use cograph_model::{RepoPath, Step, Verdict};
-use cograph_resolve::{Asked, Resolved, Tables};
+use cograph_resolve::{Footprint, Resolved, Tables};
 
 /// Resolves files, given by position with their facts. Returns fewer results when the run is
 /// cancelled.
@@ -59,6 +59,6 @@ pub(super) fn guarded_resolution(
             relations: Vec::new(),
             containers: Vec::new(),
         };
-        Resolved { resolution, asked: Asked::unknown() }
+        Resolved { resolution, asked: Footprint::unknown() }
     })
 }

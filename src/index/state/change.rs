@@ -80,7 +80,7 @@ pub fn compare(
     verified: &Verified,
     cancel: &CancelToken,
 ) -> Result<Comparison, IndexError> {
-    look(None, snapshot, limits, verified, cancel)
+    compare_stamps(None, snapshot, limits, verified, cancel)
 }
 
 /// Compares the part of a store that the hints name.
@@ -91,11 +91,11 @@ pub fn compare_some(
     verified: &Verified,
     cancel: &CancelToken,
 ) -> Result<Comparison, IndexError> {
-    look(Some(paths), snapshot, limits, verified, cancel)
+    compare_stamps(Some(paths), snapshot, limits, verified, cancel)
 }
 
 /// Compares these files and the contents of these directories, or everything.
-fn look(
+fn compare_stamps(
     paths: Option<&BTreeSet<RepoPath>>,
     snapshot: &Snapshot,
     limits: &Limits,
@@ -371,10 +371,10 @@ mod tests {
             let store = Arc::new(Store::open_newest(&location).expect("there is a store"));
             store.snapshot(&cancel).expect("nothing cancels")
         };
-        fs::write(root.join("a.py"), "x = 1\n").expect("the directory is there");
+        fs::write(root.join("a.py"), "x = 1\n").expect("the directory exists");
         let half = built(&ChangeSet::Everything { forced: true });
-        let row = half.file_at("a.py").expect("it can be read").expect("it is there");
-        fs::write(root.join("a.py"), "y = 1\n").expect("the directory is there");
+        let row = half.file_at("a.py").expect("it can be read").expect("it exists");
+        fs::write(root.join("a.py"), "y = 1\n").expect("the directory exists");
         let until = Instant::now() + PATIENCE;
         let whole = loop {
             let walk = source::walk(&root, 1, &cancel).expect("the root can be read");
@@ -395,7 +395,7 @@ mod tests {
         let changes = found.expect("the root can be read").changes;
         assert_eq!(changes.len(), Some(1), "the text is another one");
         drop(half);
-        let now = built(&changes).file_at("a.py").expect("it can be read").expect("it is there");
+        let now = built(&changes).file_at("a.py").expect("it can be read").expect("it exists");
         assert_ne!(now.hash, row.hash);
     }
 }

@@ -26,7 +26,9 @@ use cograph_faults::{Fault, planted};
 use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileId, FileKey, FileStamp};
 use cograph_model::{LanguageId, RepoPath, SkipReason};
-use cograph_resolve::{Asked, Change, Changed, ListedFile, Listing, ProjectFile, Shared, Tables};
+use cograph_resolve::{
+    Change, Changed, Footprint, ListedFile, Listing, ProjectFile, Shared, Tables,
+};
 use cograph_source::WalkedFile;
 use cograph_store::{
     Amendment, FileRow, Identity, Places, Snapshot, StoreError, StoreErrorKind, WriterLock,
@@ -64,7 +66,7 @@ pub(crate) struct Resident {
     /// All files, sorted by path.
     files: Vec<KeptFile>,
     /// Footprint of each file.
-    asked: Vec<Asked>,
+    asked: Vec<Footprint>,
     project_files: Vec<ProjectFile>,
     neighbours: Neighbours,
     tables: Tables,
@@ -144,7 +146,7 @@ impl Resident {
                 skipped: row.skipped,
             });
             let mut head = None;
-            let mut footprint = Asked::default();
+            let mut footprint = Footprint::default();
             if row.skipped.is_none() {
                 let KnownFile { entry, foreign_relations: start_files } = known.remove(&key)?;
                 (head, footprint) = (Some((entry.head, entry.imported)), entry.asked);
@@ -221,13 +223,13 @@ impl Resident {
         drop(loaded);
         run.check(root)?;
         self.check(store)?;
-        let at_hand: Vec<(usize, Arc<FileFacts>)> =
+        let loaded: Vec<(usize, Arc<FileFacts>)> =
             facts.iter().map(|(place, facts, _)| (*place, Arc::clone(facts))).collect();
         let path = |place: usize| &self.files[place].path;
-        let results = resolve(&self.tables, &path, &at_hand, run, &workers);
+        let results = resolve(&self.tables, &path, &loaded, run, &workers);
         run.check(root)?;
         self.check(store)?;
-        drop(at_hand);
+        drop(loaded);
         stopwatch.lap(Phase::Resolve);
 
         (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
@@ -369,7 +371,7 @@ impl Resident {
             changed: changed.iter().map(file).collect(),
             project_files: has_project_files.then(|| project_files.clone()),
         };
-        let asked: Vec<&Asked> = asked.iter().collect();
+        let asked: Vec<&Footprint> = asked.iter().collect();
         let affected = workers.run(|| {
             let _span = tracing::trace_span!("update tables").entered();
             tables.update(change, &asked)

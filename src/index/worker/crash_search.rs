@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use cograph_system::processes::was_ended_from_outside;
 
 use crate::progress::Phase;
-use crate::quarantine::Suspicion;
+use crate::quarantine::Suspects;
 use cograph_model::{RepoPath, SkipReason};
 
 /// Number of quarantined files above which the search stops narrowing down the suspects, at up to
@@ -56,7 +56,7 @@ pub(super) struct CrashSearch {
     /// Files that exhausted their budget: the next attempts do not parse them again.
     pub(super) exhausted: Vec<(RepoPath, SkipReason)>,
     /// Suspects: the next worker parses them first, one at a time.
-    pub(super) suspicion: Suspicion,
+    pub(super) suspicion: Suspects,
     fruitless: usize,
 }
 
@@ -72,19 +72,19 @@ impl CrashSearch {
         if let Some(path) = trying {
             // Suspects before it have passed.
             match &mut self.suspicion {
-                Suspicion::Of(suspects) => {
+                Suspects::Of(suspects) => {
                     let rest = suspects
                         .iter()
                         .position(|suspect| *suspect == path)
                         .map_or(0, |position| position + 1);
                     suspects.drain(..rest);
                 }
-                Suspicion::AllAfter(last) => *last = Some(path.clone()),
+                Suspects::AllAfter(last) => *last = Some(path.clone()),
             }
             return self.quarantine(vec![path]);
         }
         if !hanging.is_empty() {
-            self.suspicion = Suspicion::default();
+            self.suspicion = Suspects::default();
             self.fruitless = 0;
             let is_new = hanging.iter().any(|path| !self.slow.contains(path));
             self.slow.extend(hanging);
@@ -94,7 +94,7 @@ impl CrashSearch {
         parsing.dedup();
         self.fruitless += 1;
         let is_of_use = !parsing.is_empty() && self.fruitless < MAX_UNATTRIBUTED_CRASHES;
-        self.suspicion = Suspicion::Of(parsing);
+        self.suspicion = Suspects::Of(parsing);
         is_of_use
     }
 
@@ -104,9 +104,9 @@ impl CrashSearch {
         let is_new = paths.iter().any(|path| !self.quarantined.contains(path));
         self.quarantined.extend(paths);
         if self.quarantined.len() >= MAX_PRECISE_SUSPECTS
-            && matches!(self.suspicion, Suspicion::Of(_))
+            && matches!(self.suspicion, Suspects::Of(_))
         {
-            self.suspicion = Suspicion::AllAfter(None);
+            self.suspicion = Suspects::AllAfter(None);
         }
         is_new
     }
@@ -120,8 +120,8 @@ mod tests {
         names.iter().map(|name| RepoPath::new(name).expect("well formed")).collect()
     }
 
-    fn of(names: &[&str]) -> Suspicion {
-        Suspicion::Of(paths(names))
+    fn of(names: &[&str]) -> Suspects {
+        Suspects::Of(paths(names))
     }
 
     fn parsing(names: &[&str]) -> WorkerActivity {
@@ -149,7 +149,7 @@ mod tests {
                 "attempt {attempt}"
             );
         }
-        assert_eq!((search.quarantined.len(), &search.suspicion), (0, &Suspicion::default()));
+        assert_eq!((search.quarantined.len(), &search.suspicion), (0, &Suspects::default()));
     }
 
     fn trying(name: &str) -> WorkerActivity {
@@ -221,12 +221,12 @@ mod tests {
             assert_eq!(search.suspicion, of(&[]), "{number}");
             assert!(search.learn_from_work(trying(&format!("m{number:02}"))));
         }
-        assert_eq!(search.suspicion, Suspicion::AllAfter(None));
+        assert_eq!(search.suspicion, Suspects::AllAfter(None));
         for name in ["b", "m00x", "z"] {
             assert!(search.learn_from_work(trying(name)));
             assert_eq!(
                 search.suspicion,
-                Suspicion::AllAfter(RepoPath::new(name)),
+                Suspects::AllAfter(RepoPath::new(name)),
                 "those before it have passed"
             );
         }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::outcome::IndexError;
 use crate::progress::profile::Total;
 use crate::progress::{Phase, Progress, Timing};
-use crate::quarantine::Suspicion;
+use crate::quarantine::Suspects;
 use crate::state::change_set::ChangeSet;
 use cograph_config::Limits;
 use cograph_model::graph::FileStamp;
@@ -35,7 +35,7 @@ pub(crate) struct Order {
     /// Files that exhausted their budget in an earlier attempt.
     pub(crate) exhausted: Vec<(RepoPath, SkipReason)>,
     /// Suspected files, parsed first, one at a time.
-    pub(crate) suspicion: Suspicion,
+    pub(crate) suspicion: Suspects,
 }
 
 /// Message from a worker.
@@ -79,8 +79,8 @@ impl Order {
             }
         };
         let (swept, suspects) = match &self.suspicion {
-            Suspicion::Of(suspects) => (false, suspects.as_slice()),
-            Suspicion::AllAfter(last) => (true, last.as_slice()),
+            Suspects::Of(suspects) => (false, suspects.as_slice()),
+            Suspects::AllAfter(last) => (true, last.as_slice()),
         };
         let Limits {
             file_bytes,
@@ -158,9 +158,9 @@ impl Order {
         let exhausted = (0..exhausted).map(|_| left_out()).collect::<Option<_>>()?;
         let touched = (0..touched).map(|_| file(input)).collect::<Option<_>>()?;
         let suspicion = if swept == 0 {
-            Suspicion::Of(suspects)
+            Suspects::Of(suspects)
         } else {
-            Suspicion::AllAfter(suspects.into_iter().next())
+            Suspects::AllAfter(suspects.into_iter().next())
         };
         let changes = match kind {
             COMPARED => ChangeSet::Some { touched, gone, compared: Some(compared) },
@@ -363,14 +363,14 @@ mod tests {
         };
         let compared = Some(Identity { uid: u64::MAX, generation: 3 });
         let touched = vec![file("f\ng", None), file("h", Some(SkipReason::Symlink))];
-        let (gone, some) = (vec![path("i"), path("j k")], Suspicion::Of(vec![path("e")]));
+        let (gone, some) = (vec![path("i"), path("j k")], Suspects::Of(vec![path("e")]));
         let orders = [
-            (ChangeSet::Everything { forced: false }, Suspicion::default()),
-            (ChangeSet::Everything { forced: true }, Suspicion::AllAfter(None)),
+            (ChangeSet::Everything { forced: false }, Suspects::default()),
+            (ChangeSet::Everything { forced: true }, Suspects::AllAfter(None)),
             (ChangeSet::Some { touched: touched.clone(), gone, compared }, some),
             (
                 ChangeSet::Some { touched, gone: Vec::new(), compared: None },
-                Suspicion::AllAfter(Some(path("e"))),
+                Suspects::AllAfter(Some(path("e"))),
             ),
         ];
         for order in orders.map(order) {

@@ -83,7 +83,7 @@ struct Working {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "nobody wants the work any more; a store is whole at every instant"
+    reason = "no client wants the work any more; a store is whole at every instant"
 )]
 pub(crate) fn exit_now() -> ! {
     std::process::exit(1)

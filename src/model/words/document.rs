@@ -398,7 +398,7 @@ mod tests {
     #[test]
     fn each_word_counts_for_the_innermost_passage() {
         let text = "outside { outer getUser // inner?\n { inner inner } \"outer\" }";
-        let start = |what: &str| text.find(what).expect("it is there") as u32;
+        let start = |what: &str| text.find(what).expect("it exists") as u32;
         let end = text.len() as u32;
         let passages = [
             Passage { symbol: 1, start: start("{ outer"), end },
@@ -422,7 +422,7 @@ mod tests {
         let passages = [Passage { symbol: 0, start: 0, end: 13 }];
         let DocumentTerms { words, postings } = of_file("a.x", b"one two three", &passages);
         assert!(FileWords::read(&[]).is_none());
-        let cut = FileWords::read(&words[..words.len() - 1]).expect("the length is there");
+        let cut = FileWords::read(&words[..words.len() - 1]).expect("the length is present");
         assert!(cut.count() < 4);
         for length in 0..postings.len() {
             let Some(mut cut) = Postings::read(&postings[..length]) else { continue };

@@ -79,7 +79,7 @@ mod tests {
             ("a = 'b c' # d\ne", vec!["'b c'", "# d"]),
             ("#include <x>\nint a; // b\n/* c\nd */ e", vec!["// b", "/* c\nd */"]),
             ("x(\"a \\\" b\", `c\nd`)", vec!["\"a \\\" b\"", "`c\nd`"]),
-            ("def f():\n    \"\"\"Says\n    so.\"\"\"\n", vec!["\"\"\"Says\n    so.\"\"\""]),
+            ("def f():\n    \"\"\"Gives\n    one.\"\"\"\n", vec!["\"\"\"Gives\n    one.\"\"\""]),
             ("it's \"open\n next", vec![]),
             ("a / b; http://x", vec![]),
             ("#[derive(A)]\nfn f<'a>(x: &'a str)", vec![]),

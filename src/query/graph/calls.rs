@@ -6,7 +6,7 @@ mod callees;
 mod candidates;
 pub(crate) mod edge;
 mod gathered;
-pub(crate) mod within;
+pub(crate) mod group;
 
 use gathered::EdgeCollector;
 use std::cell::RefCell;
@@ -14,7 +14,7 @@ use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::held::{self, Held};
+use super::function_values::{self, FunctionValues};
 use super::lookup::Lookup;
 use crate::graph::answer::{Certainty, Tests};
 use crate::graph::error::QueryError;
@@ -52,7 +52,7 @@ pub(crate) struct CallGraph<'l, 'q> {
     /// Memo: number of unresolved sites by name.
     unresolved: RefCell<FxHashMap<NameKey, u64>>,
     /// Memo: possible functions by variable or field.
-    held: RefCell<FxHashMap<SymbolKey, Rc<Held>>>,
+    held: RefCell<FxHashMap<SymbolKey, Rc<FunctionValues>>>,
 }
 
 impl<'l, 'q> CallGraph<'l, 'q> {
@@ -186,9 +186,9 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         gathered: &mut EdgeCollector,
         functions: &[SymbolKey],
     ) -> Result<(), QueryError> {
-        for holder in held::holders(self.lookup, functions)? {
+        for holder in function_values::holders(self.lookup, functions)? {
             let degree = self.held_by(holder)?.certainty();
-            for site in held::calls(self.lookup, holder)? {
+            for site in function_values::calls(self.lookup, holder)? {
                 if self.counts(&site)? {
                     gathered.add(
                         enclosing(&site),
@@ -205,11 +205,11 @@ impl<'l, 'q> CallGraph<'l, 'q> {
 
     /// Returns the possible functions of a variable or field. Memoized: many calls in one body are
     /// of the same one.
-    fn held_by(&self, holder: SymbolKey) -> Result<Rc<Held>, QueryError> {
+    fn held_by(&self, holder: SymbolKey) -> Result<Rc<FunctionValues>, QueryError> {
         if let Some(known) = self.held.borrow().get(&holder) {
             return Ok(Rc::clone(known));
         }
-        let held = Rc::new(held::by(self.lookup, holder)?);
+        let held = Rc::new(function_values::by(self.lookup, holder)?);
         self.held.borrow_mut().insert(holder, Rc::clone(&held));
         Ok(held)
     }

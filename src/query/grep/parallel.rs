@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn results_are_taken_in_order_and_each_once() {
+    fn results_come_in_order_and_each_once() {
         for count in [0, 1, 15, 16, 17, 1_000] {
             let files = files(count);
             let mut taken = Vec::new();

@@ -35,9 +35,9 @@ impl Breaks<'_, '_, '_> {
             }
             let is_below = how == BELOW;
             // One that only has the same name is a method of its own, unless it is marked.
-            let says_so = self.says_override(&member, language);
-            if !is_chosen || is_below && says_so {
-                let line = match says_so {
+            let is_marked = self.says_override(&member, language);
+            if !is_chosen || is_below && is_marked {
+                let line = match is_marked {
                     true => member.extent.start.line,
                     false => member.name_at.line,
                 };

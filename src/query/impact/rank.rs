@@ -273,7 +273,7 @@ impl Rarity {
     }
 
     /// Sum of the weights of the wanted terms that occur in any test.
-    pub(super) fn whole(&self, wanted: &FxHashSet<Term>) -> f32 {
+    pub(super) fn total(&self, wanted: &FxHashSet<Term>) -> f32 {
         let mut occurring: Vec<Term> =
             wanted.iter().copied().filter(|term| self.found.contains_key(term)).collect();
         occurring.sort_unstable();

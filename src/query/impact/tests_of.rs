@@ -248,7 +248,7 @@ fn from_files(
     for (file, words) in names {
         lookup.check()?;
         let path = lookup.place(file)?.path.clone();
-        let stem = rarity.share(&words, rarity.whole(&words), &wanted);
+        let stem = rarity.share(&words, rarity.total(&words), &wanted);
         // Names are alike within a language only.
         let language = lookup.place(file)?.language;
         let kin = changed.iter().filter(|(_, of)| of.is_none() || *of == language);
@@ -393,7 +393,7 @@ fn add_words(
         }
     }
     let rarity = Rarity::of(bodies.values());
-    let (lines, names) = (rarity.whole(&seeds.lines), rarity.whole(&seeds.names));
+    let (lines, names) = (rarity.total(&seeds.lines), rarity.total(&seeds.names));
     let all = lines.max(names);
     for (case, own) in bodies_in_order(&bodies) {
         let Some(evidence) = found.cases.get_mut(case) else { continue };

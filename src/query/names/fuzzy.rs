@@ -33,7 +33,7 @@ impl DistanceMatcher {
 
     /// Returns the distance of a name that shares its first `shared` bytes with the previous one;
     /// `None` if it exceeds the limit.
-    pub(crate) fn look(&mut self, name: &str, shared: usize) -> Option<usize> {
+    pub(crate) fn distance(&mut self, name: &str, shared: usize) -> Option<usize> {
         self.known = self.known.min(shared);
         if self.rejected_from.is_some_and(|from| from <= shared) {
             return None;
@@ -174,7 +174,7 @@ mod tests {
                     .take_while(|(one, other)| one == other)
                     .count();
                 let expected = text::distance(name, text, at_most);
-                assert_eq!(near.look(name, shared), expected, "{text} {name} after {before}");
+                assert_eq!(near.distance(name, shared), expected, "{text} {name} after {before}");
                 found += usize::from(expected.is_some());
                 before = name;
             }

@@ -40,7 +40,7 @@ impl Search {
                 if let Some(&(parent, _)) = path.last() {
                     self.reaches(parent, self.seen[&node].1);
                 }
-                self.leave(node);
+                self.pop_component(node);
                 continue;
             };
             *next += 1;
@@ -68,7 +68,7 @@ impl Search {
 
     /// If the low link of a node is its own index, the nodes above it on the stack are its
     /// component.
-    fn leave(&mut self, node: usize) {
+    fn pop_component(&mut self, node: usize) {
         let (met, earliest) = self.seen[&node];
         if met != earliest {
             return;

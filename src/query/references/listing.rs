@@ -2,7 +2,7 @@
 
 use crate::graph::answer::{Certainty, Counts};
 use crate::graph::calls::MAX_RELATED;
-use crate::graph::calls::within::Group;
+use crate::graph::calls::group::Group;
 use crate::graph::error::QueryError;
 use crate::graph::filter::{FileFilter, directories};
 use crate::graph::lookup::Lookup;

@@ -1,6 +1,7 @@
 //! Uses of what is outside of the repository, by its qualified name: `markupsafe.Markup`,
 //! `@vendor/queue/Queue`, or a suffix.
 
+use cograph_model::facts::external_callable;
 use rustc_hash::FxHashMap;
 
 use crate::graph::answer::Certainty;
@@ -113,7 +114,7 @@ pub fn outside(
 fn members(text: &str, wanted: &[&str]) -> Option<usize> {
     let own: Vec<&str> = names::segments(text)
         .into_iter()
-        .map(|segment| segment.strip_suffix("()").unwrap_or(segment))
+        .map(|segment| external_callable(segment).unwrap_or(segment))
         .collect();
     let last = own.len().checked_sub(wanted.len())?;
     let at = (0..=last).rev().find(|&at| own[at..].starts_with(wanted))?;

@@ -4,7 +4,7 @@
 use crate::graph::answer::{Certainty, SymbolInfo, Tests};
 use crate::graph::calls::{CallGraph, Unresolved};
 use crate::graph::error::QueryError;
-use crate::graph::held;
+use crate::graph::function_values;
 use crate::graph::lookup::Lookup;
 use crate::names::{self, text};
 use cograph_model::cancel::CancelToken;
@@ -187,7 +187,7 @@ fn rows(
 /// call it.
 fn is_widely_held(lookup: &Lookup<'_>, rows: &[Rc<SymbolRow>]) -> Result<bool, QueryError> {
     let keys: Vec<SymbolKey> = rows.iter().map(|row| row.key).collect();
-    for holder in held::holders(lookup, &keys)? {
+    for holder in function_values::holders(lookup, &keys)? {
         if u64::from(lookup.symbol(holder)?.references) > MAX_READ {
             return Ok(true);
         }

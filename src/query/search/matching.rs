@@ -165,17 +165,17 @@ impl WordSet {
 
     /// True if the set contains the word at a position.
     pub(super) fn has(&self, place: usize) -> bool {
-        self.0.get(place).is_some_and(|is_there| *is_there)
+        self.0.get(place).is_some_and(|is_found| *is_found)
     }
 
     /// True if the set is empty.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.iter().all(|is_there| !is_there)
+        self.0.iter().all(|is_found| !is_found)
     }
 
     /// True if the set has all words.
     pub(super) fn is_complete(&self) -> bool {
-        self.0.iter().all(|is_there| *is_there)
+        self.0.iter().all(|is_found| *is_found)
     }
 }
 
@@ -225,6 +225,8 @@ mod tests {
         }
         let misspelt = Pattern::new("get_usre", SearchMode::Words).expect("words are always valid");
         assert_eq!(misspelt.fits("get_user"), None);
-        assert!(misspelt.resembling().iter_mut().any(|near| near.look("get_user", 0).is_some()));
+        assert!(
+            misspelt.resembling().iter_mut().any(|near| near.distance("get_user", 0).is_some())
+        );
     }
 }

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::around::{self, MAX_RUNS_OF_WORD};
+use super::context::{self, MAX_RUNS_OF_WORD};
 use super::matching::Pattern;
 use super::{BLOCKS, BLOCKS_MISSPELT, COUNTED, Filter, Matches, NameFound};
 use crate::graph::error::QueryError;
@@ -245,7 +245,7 @@ impl Filter<'_, '_> {
                 > 0
         });
         let mut fits = |name: &NameEntry<'_>| {
-            (near.iter_mut().filter_map(|text| text.look(name.text, name.shared)).count() > 0)
+            (near.iter_mut().filter_map(|text| text.distance(name.text, name.shared)).count() > 0)
                 .then_some(Match::Fuzzy)
         };
         gathering.take(self, &wanted, &runs, Some(Match::Fuzzy), &mut fits)?;
@@ -269,7 +269,7 @@ impl Filter<'_, '_> {
             found.is_complete = false;
             return Ok(found);
         }
-        let around = around::symbols_around(self, pattern, rarest)?;
+        let around = context::symbols_around(self, pattern, rarest)?;
         found.total += around.found.len() as u64;
         found.is_complete &= around.is_complete;
         found.best.extend(around.found);

@@ -5,7 +5,7 @@ use crate::files::archive::Archive;
 use crate::files::project_file::ProjectFile;
 use crate::units::interner::{Name, Names};
 use crate::units::partition::Shared;
-use crate::units::prepared::{Content, Head};
+use crate::units::prepared::{Content, FileSummary};
 use crate::units::unit::Unit;
 use cograph_grammar::Language;
 use cograph_model::RepoPath;
@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct File {
     pub(crate) path: RepoPath,
     /// `None` for a file without facts.
-    pub(crate) head: Option<Head>,
+    pub(crate) head: Option<FileSummary>,
     /// Exported part, read on first access; `None` inside if the read failed.
     pub(crate) content: OnceLock<Option<Arc<Content>>>,
 }
@@ -95,7 +95,7 @@ impl FileTable {
     }
 
     /// Returns the head of a file.
-    pub(crate) fn head(&self, file: FileId) -> Option<&Head> {
+    pub(crate) fn head(&self, file: FileId) -> Option<&FileSummary> {
         self.entries.get(file.0 as usize)?.head.as_ref()
     }
 
@@ -125,10 +125,10 @@ impl FileTable {
     }
 
     /// Reads the exported part of a file.
-    fn read(&self, file: FileId, head: &Head) -> Option<Arc<Content>> {
+    fn read(&self, file: FileId, head: &FileSummary) -> Option<Arc<Content>> {
         let (mut facts, shared) = self.facts(file)?;
         let names = self.names.numbers(&facts.names);
-        let prepared = shared.leave(&mut facts, head.language.id, names);
+        let prepared = shared.truncate(&mut facts, head.language.id, names);
         Some(Arc::new(prepared.into_parts(Arc::new(facts)).1))
     }
 
@@ -150,8 +150,8 @@ impl FileTable {
 
     /// Number of files with facts in memory.
     pub(crate) fn loaded(&self) -> usize {
-        let is_at_hand = |file: &&File| file.content.get().is_some_and(Option::is_some);
-        self.entries.iter().filter(is_at_hand).count()
+        let is_loaded = |file: &&File| file.content.get().is_some_and(Option::is_some);
+        self.entries.iter().filter(is_loaded).count()
     }
 
     /// Evicts the facts that were read on demand if they belong to more than this number of files;

@@ -4,7 +4,7 @@
 use super::paths::split_last;
 use crate::files::table::FileTable;
 use crate::units::import_target::family;
-use crate::units::prepared::Head;
+use crate::units::prepared::FileSummary;
 use cograph_grammar::{self as grammar, Language, Modules as Rules};
 use cograph_model::RepoPath;
 use cograph_model::graph::FileId;
@@ -60,7 +60,7 @@ impl Layout {
         layout
     }
 
-    fn add_to_package(&mut self, head: &Head, path: &RepoPath, file: FileId) {
+    fn add_to_package(&mut self, head: &FileSummary, path: &RepoPath, file: FileId) {
         let (language, name, separator) =
             (head.language, package_name(head, path), package_separator(head.language));
         let id = match self.package_named(family(language), &name) {
@@ -133,13 +133,13 @@ impl Layout {
 }
 
 /// Returns the name of a file's package: the declared one, or its directory.
-fn package_name(head: &Head, path: &RepoPath) -> String {
+fn package_name(head: &FileSummary, path: &RepoPath) -> String {
     if head.language.manifest.modules.declares_packages() {
         return head.package.as_deref().unwrap_or_default().to_owned();
     }
     match is_second_package(head) {
         // The blank cannot occur in the path of an import.
-        true => format!("{} beside", path.directory()),
+        true => format!("{} second", path.directory()),
         false => path.directory().to_owned(),
     }
 }
@@ -156,14 +156,14 @@ fn package_identity(language: &Language, name: &str) -> u64 {
 
 /// Returns the identity of the package that a file adds top-level names to; `None` in languages
 /// whose packages contain files, not names.
-pub(crate) fn package_with_names(head: &Head, path: &RepoPath) -> Option<u64> {
+pub(crate) fn package_with_names(head: &FileSummary, path: &RepoPath) -> Option<u64> {
     let has_names = head.language.manifest.modules.packages_have_names();
     has_names.then(|| package_identity(head.language, &package_name(head, path)))
 }
 
 /// True if a file belongs to a separate package in the same directory.
-fn is_second_package(head: &Head) -> bool {
-    let suffix = head.language.manifest.modules.beside_suffix.as_deref();
+fn is_second_package(head: &FileSummary) -> bool {
+    let suffix = head.language.manifest.modules.second_suffix.as_deref();
     suffix.is_some_and(|suffix| {
         head.package.as_deref().is_some_and(|package| package.ends_with(suffix))
     })

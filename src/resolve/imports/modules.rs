@@ -14,7 +14,7 @@ use super::relative::RelativePaths;
 use super::shared::SharedImports;
 use super::system::{Importer, ModuleChange, ModuleSystem, Surroundings};
 use crate::files::table::FileTable;
-use crate::units::import_target::{ImportTarget, Module, Seen, family};
+use crate::units::import_target::{ImportTarget, Module, Visible, family};
 use crate::units::unit::Unit;
 use cograph_grammar::{Language, ModuleSystem as Kind};
 use cograph_model::facts::{Import, ScopeId};
@@ -154,7 +154,7 @@ impl Modules {
     }
 
     /// Returns the imports that a file sees as one of its project.
-    pub(crate) fn shared(&self, file: FileId) -> &Seen {
+    pub(crate) fn shared(&self, file: FileId) -> &Visible {
         self.shared.of(file)
     }
 

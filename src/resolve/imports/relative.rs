@@ -12,7 +12,7 @@ use super::system::{Importer, ModuleSystem};
 use crate::files::table::FileTable;
 use crate::units::import_target::{ImportTarget, Module};
 use choices::Found;
-use cograph_model::facts::{Import, ImportKind};
+use cograph_model::facts::{Import, ImportKind, Synthetic};
 use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -92,7 +92,7 @@ impl RelativePaths {
         let mut path = Vec::new();
         match import.kind {
             ImportKind::Item => path.push(of.item(import)?),
-            ImportKind::Default => path.push(of.named("default")),
+            ImportKind::Default => path.push(of.named(Synthetic::DefaultExport.text())),
             _ => {}
         }
         let (&first, others) = found.split_first()?;

@@ -6,7 +6,7 @@ use super::layout::Layout;
 use super::paths::{folders_around, joined, normal, split_last};
 use crate::files::table::FileTable;
 use crate::units::import_target::SharedImport;
-use crate::units::import_target::{ImportTarget, Module, Seen, family};
+use crate::units::import_target::{ImportTarget, Module, Visible, family};
 use cograph_grammar::Language;
 use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
@@ -31,9 +31,9 @@ type Written = BTreeSet<(Box<str>, Box<str>)>;
 /// Imports of all projects.
 #[derive(Debug, Default)]
 pub(super) struct SharedImports {
-    projects: Vec<Seen>,
+    projects: Vec<Visible>,
     of_file: FxHashMap<FileId, usize>,
-    none: Seen,
+    none: Visible,
 }
 
 impl SharedImports {
@@ -57,7 +57,7 @@ impl SharedImports {
             written[number].1.extend(own.map(|own| (own.module.clone(), own.alias.clone())));
         }
         let make = |(language, written): (&'static Language, Written)| {
-            seen(layout, files, language, written)
+            visible(layout, files, language, written)
         };
         all.projects = written.into_iter().map(make).collect();
         all
@@ -83,13 +83,18 @@ impl SharedImports {
     }
 
     /// Returns the imports that a file sees.
-    pub(super) fn of(&self, file: FileId) -> &Seen {
+    pub(super) fn of(&self, file: FileId) -> &Visible {
         self.of_file.get(&file).map_or(&self.none, |number| &self.projects[*number])
     }
 }
 
-fn seen(layout: &Layout, files: &FileTable, language: &'static Language, written: Written) -> Seen {
-    let mut seen = Seen::default();
+fn visible(
+    layout: &Layout,
+    files: &FileTable,
+    language: &'static Language,
+    written: Written,
+) -> Visible {
+    let mut seen = Visible::default();
     let named = |text: &str| files.names.number(text);
     for (module, alias) in written {
         let found = declared::place(layout, language, &module, &named);

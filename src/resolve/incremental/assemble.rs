@@ -6,7 +6,7 @@ use crate::files::project_file::ProjectFile;
 use crate::files::table::File;
 use crate::imports::Modules;
 use crate::units::interner::Names;
-use crate::units::prepared::{Head, Prepared};
+use crate::units::prepared::{FileSummary, Prepared};
 use crate::workspace::postings::Postings;
 use crate::workspace::tables::Tables;
 use cograph_model::RepoPath;
@@ -20,8 +20,8 @@ pub struct ListedFile {
     pub path: RepoPath,
     /// Key in the store.
     pub key: FileKey,
-    /// Head and the keys of the files that its imports lead to; `None` for a file without facts.
-    pub head: Option<(Head, Vec<FileKey>)>,
+    /// FileSummary and the keys of the files that its imports lead to; `None` for a file without facts.
+    pub head: Option<(FileSummary, Vec<FileKey>)>,
     /// True if the file has changed since the posting lists were stored.
     pub has_changed: bool,
 }
@@ -62,7 +62,7 @@ impl Tables {
     }
 
     /// Creates the same from files with all facts.
-    pub fn whole(files: &[FileRecord], project_files: &[ProjectFile]) -> Self {
+    pub fn of_all(files: &[FileRecord], project_files: &[ProjectFile]) -> Self {
         let mut names = Names::default();
         let mut prepare = |record: &FileRecord| {
             let (facts, language) = (record.content.as_ref().ok()?, record.language?);

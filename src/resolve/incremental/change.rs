@@ -2,7 +2,7 @@
 
 use crate::files::project_file::ProjectFile;
 use crate::units::partition::Shared;
-use crate::units::prepared::{Content, Head};
+use crate::units::prepared::{Content, FileSummary};
 use crate::workspace::postings::Own;
 use cograph_grammar::Language;
 use cograph_model::facts::FileFacts;
@@ -39,8 +39,8 @@ pub(super) struct Replaced {
     pub(super) file: FileId,
     pub(super) key: FileKey,
     pub(super) path: RepoPath,
-    pub(super) was: Option<(Head, Vec<Own>)>,
-    pub(super) is: Option<(Head, Content, Vec<Own>)>,
+    pub(super) was: Option<(FileSummary, Vec<Own>)>,
+    pub(super) is: Option<(FileSummary, Content, Vec<Own>)>,
     /// Part of the change that is visible to other files.
     pub(super) seen: VisibleChange,
 }
@@ -55,7 +55,7 @@ pub(super) enum VisibleChange {
 }
 
 impl Replaced {
-    pub(super) fn heads(&self) -> (Option<&Head>, Option<&Head>) {
+    pub(super) fn heads(&self) -> (Option<&FileSummary>, Option<&FileSummary>) {
         (self.was.as_ref().map(|(head, _)| head), self.is.as_ref().map(|(head, ..)| head))
     }
 

@@ -2,7 +2,7 @@
 //! identify files by keys, so file ids may change in between.
 
 use crate::imports::Modules;
-use crate::units::footprint::{Altered, Question};
+use crate::units::footprint::{ChangedAnswers, Question};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use crate::workspace::tables::Tables;
@@ -61,7 +61,7 @@ impl Answers {
     }
 
     /// Records the answers that differ in `now`. Names are those of `tables`.
-    pub(super) fn compare(&self, now: &Self, tables: &Tables, altered: &mut Altered) {
+    pub(super) fn compare(&self, now: &Self, tables: &Tables, altered: &mut ChangedAnswers) {
         if !planted(Fault::StaleMembers) {
             differ(&self.given, &now.given, |key| altered.given.insert(*key));
         }

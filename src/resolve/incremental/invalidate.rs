@@ -11,10 +11,10 @@ use crate::incremental::change::{Change, Changed, Listing, Replaced, VisibleChan
 use crate::incremental::derive;
 use crate::incremental::fingerprints::{Answers, Links};
 use crate::units::contexts::contexts;
-use crate::units::footprint::{Altered, Asked, KeySet, Question};
+use crate::units::footprint::{ChangedAnswers, Footprint, KeySet, Question};
 use crate::units::import_target::family;
 use crate::units::interface_hash;
-use crate::units::prepared::Head;
+use crate::units::prepared::FileSummary;
 use crate::workspace::postings::{self, Own};
 use crate::workspace::tables::Tables;
 use cograph_grammar::Language;
@@ -30,9 +30,9 @@ use std::sync::{Arc, OnceLock};
 impl Tables {
     /// Applies a change and returns the files to resolve, in order. `asked` has the footprints of
     /// the files, by file id after the change.
-    pub fn update(&mut self, change: Change, asked: &[&Asked]) -> Vec<FileId> {
+    pub fn update(&mut self, change: Change, asked: &[&Footprint]) -> Vec<FileId> {
         let Change { listing, changed, project_files } = change;
-        let mut altered = Altered::default();
+        let mut altered = ChangedAnswers::default();
         let named = |file: FileId| match &listing {
             Some(Listing(files)) => files[file.0 as usize].clone(),
             None => (self.files.path(file).clone(), self.files.key(file)),
@@ -85,7 +85,7 @@ impl Tables {
         path: RepoPath,
         key: FileKey,
         changed: Changed,
-        altered: &mut Altered,
+        altered: &mut ChangedAnswers,
     ) -> Replaced {
         let Changed { file, content } = changed;
         let before = self.files.position(key);
@@ -95,10 +95,10 @@ impl Tables {
         let is = content.map(|(language, facts, shared)| {
             let mut left = FileFacts::clone(&facts);
             let names = self.files.names.numbers(&left.names);
-            let prepared = shared.leave(&mut left, language, names);
+            let prepared = shared.truncate(&mut left, language, names);
             let (head, content) = prepared.into_parts(Arc::new(left));
             if let Some((was, before)) = was.as_ref().zip(before) {
-                seen = self.seen(before, was, key, &facts, &head, altered);
+                seen = self.visible_change(before, was, key, &facts, &head, altered);
             }
             let own = postings::of_file(
                 content.unit(&self.files.names),
@@ -116,14 +116,14 @@ impl Tables {
 
     /// Returns the visible part of a file's change: only functions if everything before them is
     /// unchanged.
-    fn seen(
+    fn visible_change(
         &self,
         before: FileId,
-        (was, own): &(Head, Vec<Own>),
+        (was, own): &(FileSummary, Vec<Own>),
         key: FileKey,
         now: &FileFacts,
-        is: &Head,
-        altered: &mut Altered,
+        is: &FileSummary,
+        altered: &mut ChangedAnswers,
     ) -> VisibleChange {
         let is_other = was.nesting != is.nesting || was.everywhere != is.everywhere;
         if !std::ptr::eq(was.language, is.language) || is_other {
@@ -174,7 +174,11 @@ impl Tables {
     }
 
     /// Returns the removed files, by their previous ids.
-    fn gone(&self, Listing(files): &Listing, altered: &mut Altered) -> Vec<(FileId, Vec<Own>)> {
+    fn gone(
+        &self,
+        Listing(files): &Listing,
+        altered: &mut ChangedAnswers,
+    ) -> Vec<(FileId, Vec<Own>)> {
         let left: FxHashSet<FileKey> = files.iter().map(|(_, key)| *key).collect();
         let gone = self.files.ids().filter(|file| !left.contains(&self.files.key(*file)));
         let gone: Vec<(FileId, Vec<Own>)> =
@@ -215,7 +219,7 @@ impl Tables {
         gone: Vec<(FileId, Vec<Own>)>,
         project_files: Option<Vec<ProjectFile>>,
         placement: Placement,
-        altered: &mut Altered,
+        altered: &mut ChangedAnswers,
     ) {
         let has_listing = listing.is_some();
         let answers = Answers::of(self);
@@ -323,7 +327,7 @@ fn functions_start(facts: &FileFacts) -> usize {
 }
 
 /// Records the posting lists in which the symbols of a file differ.
-fn record_altered_lists(was: &[Own], is: &[Own], altered: &mut Altered) {
+fn record_altered_lists(was: &[Own], is: &[Own], altered: &mut ChangedAnswers) {
     let by_list = |own: &[Own]| {
         let mut lists: FxHashMap<Question, Vec<(LocalSymbol, PostingFlags)>> = FxHashMap::default();
         own.iter().for_each(|(list, symbol, flags)| {

@@ -13,7 +13,7 @@ use crate::units::import_target::Module;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_model::Step;
-use cograph_model::facts::{ExprId, Run, ScopeId};
+use cograph_model::facts::{Contextual, ExprId, Run, ScopeId};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -156,12 +156,12 @@ impl Db<'_> {
 
     /// Returns the type of a callee that is an extension of its object's type.
     pub(super) fn extension_callee(&self, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
-        extensions::callee_ty(self, file, callee, extensions::Given::Types(args))
+        extensions::callee_ty(self, file, callee, extensions::KnownArguments::Types(args))
     }
 
     /// Returns the type of a closure's parameter from the call that the closure is passed to.
-    pub(super) fn given(&self, file: FileId, closure: ScopeId, position: usize) -> Ty {
-        closures::given(self, file, closure, position)
+    pub(super) fn given(&self, file: FileId, closure: ScopeId, what: Contextual) -> Ty {
+        closures::given(self, file, closure, what)
     }
 
     /// Returns the type of what a callee takes as the argument at a position.

@@ -9,7 +9,7 @@ use crate::inference::{
     conditions, hierarchy, infer, linkage, lookup, overload, receivers, scopes, type_flow,
 };
 use crate::references::outcome::{chosen, external, unresolved};
-use crate::references::{instead, variants};
+use crate::references::{implied, variants};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::{CallMeaning, FlowKind};
@@ -37,7 +37,7 @@ pub(super) fn construct_site(
     if linkage::is_conversion(db, of) {
         return external(db.program.text(db.program.name_of(symbols[0])), Step::Builtin);
     }
-    if let Some(outside) = instead::outside_alias(db, of) {
+    if let Some(outside) = implied::outside_alias(db, of) {
         return external(&outside, Step::Builtin);
     }
     if !rules.overloads {

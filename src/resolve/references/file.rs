@@ -3,7 +3,7 @@
 
 use crate::db::Db;
 use crate::references::{outcome, relations, site};
-use crate::units::footprint::Asked;
+use crate::units::footprint::Footprint;
 use crate::units::unit::{Unit, UnitTable};
 use crate::workspace::program::Program;
 use crate::workspace::tables::Tables;
@@ -17,7 +17,7 @@ pub struct Resolved {
     /// Result.
     pub resolution: FileResolution,
     /// Footprint.
-    pub asked: Asked,
+    pub asked: Footprint,
 }
 
 impl Tables {

@@ -11,7 +11,7 @@ use crate::units::import_target::family;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_model::Step;
-use cograph_model::facts::{Expr, ExprId, Run, Site, flags};
+use cograph_model::facts::{Expr, ExprId, Run, Site, external_callable, flags};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
 
 /// Marks at the start of a module's name that no library has: paths of the repository, or aliases
@@ -144,7 +144,7 @@ fn is_loaded_module(db: &Db, file: FileId, of: &Ty) -> bool {
     let loads = |function: &str| {
         db.program.known(file).language.manifest.names.import_calls.contains_key(function)
     };
-    matches!(of, Ty::External(called) if called.strip_suffix("()").is_some_and(loads))
+    matches!(of, Ty::External(called) if external_callable(called).is_some_and(loads))
 }
 
 /// True if a value of a library type may be of the repository.

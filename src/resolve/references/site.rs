@@ -22,12 +22,12 @@ use crate::references::outcome::{
 };
 use crate::references::written::Key;
 use crate::references::{
-    by_interface, exhaustiveness, heuristic, imports, instead, proof, tiered, variants, written,
+    by_interface, exhaustiveness, heuristic, implied, imports, proof, tiered, variants, written,
 };
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::{ImplicitUse, Tier};
-use cograph_model::facts::{BindingKind, Expr, ExprId, Site};
+use cograph_model::facts::{BindingKind, Expr, ExprId, Site, external_callable};
 use cograph_model::graph::{FileId, Resolution, SymbolRef};
 use cograph_model::{SiteKind, Step, SymbolKind, Verdict};
 
@@ -106,7 +106,7 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                     }
                 }
                 Some(found) => {
-                    let (entity, step) = instead::meant(db, file, site, (name, scope), found);
+                    let (entity, step) = implied::meant(db, file, site, (name, scope), found);
                     entity_site(db, file, site, &entity, step)
                 }
                 None if let Some(outside) =
@@ -258,7 +258,7 @@ fn value_site(db: &Db, file: FileId, site: &Site, callee: &Ty) -> Resolution {
             }
         }
         // What a library gave back may be a function of the repository.
-        Ty::External(name) if name.ends_with("()") => unresolved(Step::Dynamic),
+        Ty::External(name) if external_callable(&name).is_some() => unresolved(Step::Dynamic),
         Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
             external(name, Step::Builtin)
         }
@@ -358,8 +358,8 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
         return found;
     }
     let symbols = receivers::for_type_or_instance(db, file, site, symbols);
-    let symbols = instead::of_type_arguments(db, file, site, symbols);
-    if let Some(top) = instead::of_library_base(db, file, site, &symbols) {
+    let symbols = implied::of_type_arguments(db, file, site, symbols);
+    if let Some(top) = implied::of_library_base(db, file, site, &symbols) {
         return external(&top, Step::Builtin);
     }
     let conditional = db.program.known(file).language.manifest.resolution.conditional_definitions;
@@ -440,7 +440,7 @@ fn member_site_of(
     {
         return symbols_site(db, file, site, symbols, Step::InferredType);
     }
-    if called && let Some(extension) = instead::of_extension(db, file, site, of, name, &found, step)
+    if called && let Some(extension) = implied::of_extension(db, file, site, of, name, &found, step)
     {
         return extension;
     }
@@ -493,7 +493,7 @@ fn member_site_of(
         Member::None if rules.derived_members => {
             heuristic::by_derived(db, file, site, (object, of), name)
         }
-        Member::None if !rules.open_types => instead::of_holder(db, file, site, of, name)
+        Member::None if !rules.open_types => implied::of_holder(db, file, site, of, name)
             .unwrap_or_else(|| unresolved(Step::NoSuchMember)),
         Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(of), name),
     }

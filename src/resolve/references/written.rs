@@ -6,7 +6,7 @@ use crate::inference::{call, hierarchy, infer, lookup};
 use crate::units::import_target::family;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
-use cograph_model::facts::{EXPECTED, Expr, ExprId, ScopeKind};
+use cograph_model::facts::{Contextual, Expr, ExprId, ScopeKind};
 use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{Step, SymbolKind};
 
@@ -22,11 +22,11 @@ pub(super) enum Key {
 pub(super) fn key(db: &Db, file: FileId, object: ExprId, name: Name) -> Option<Key> {
     let facts = db.program.known(file).facts;
     let written = match facts.exprs[object.get()?] {
-        Expr::Given(_, EXPECTED) => Some(infer::ty(db, file, object)),
+        Expr::Given(_, Contextual::Object) => Some(infer::ty(db, file, object)),
         Expr::Union(parts)
             if facts.lists[parts.range()].first().is_some_and(|first| {
                 let first = first.get().map(|first| facts.exprs[first]);
-                matches!(first, Some(Expr::Given(_, EXPECTED)))
+                matches!(first, Some(Expr::Given(_, Contextual::Object)))
             }) =>
         {
             Some(infer::ty(db, file, object))

@@ -112,7 +112,7 @@ impl Question {
 
 /// Footprint: sorted lists of keys and hashes, concatenated. Invalidation scans those of all files.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub struct Asked {
+pub struct Footprint {
     numbers: Box<[u32]>,
     /// Ends of the lists except the last: facts, links, given, reach; questions follow.
     ends: [u32; 4],
@@ -140,7 +140,7 @@ impl FootprintBuilder {
     }
 
     /// Converts to a footprint; `keys` has the key of each file.
-    pub(crate) fn build(self, keys: &[FileKey]) -> Asked {
+    pub(crate) fn build(self, keys: &[FileKey]) -> Footprint {
         let (mut numbers, mut ends) = (Vec::new(), [0; 4]);
         for (files, end) in
             [self.facts, self.links, self.given, self.reach].into_iter().zip(&mut ends)
@@ -148,16 +148,16 @@ impl FootprintBuilder {
             let start = numbers.len();
             numbers.extend(files.iter().map(|file| keys[file.0 as usize].0));
             numbers[start..].sort_unstable();
-            *end = u32::try_from(numbers.len()).expect("a file looks at far fewer than 2^32 files");
+            *end = u32::try_from(numbers.len()).expect("a file reads far fewer than 2^32 files");
         }
         let start = numbers.len();
         numbers.extend(self.questions);
         numbers[start..].sort_unstable();
-        Asked { numbers: numbers.into(), ends, unknown: false }
+        Footprint { numbers: numbers.into(), ends, unknown: false }
     }
 }
 
-impl Asked {
+impl Footprint {
     /// Footprint of a failed resolution: invalidated by any change.
     pub fn unknown() -> Self {
         Self { unknown: true, ..Self::default() }
@@ -220,7 +220,7 @@ fn has_hash(hashes: &[u32], wanted: u32) -> bool {
 
 /// Answers that differ after a change.
 #[derive(Default, Debug)]
-pub(crate) struct Altered {
+pub(crate) struct ChangedAnswers {
     pub(crate) facts: KeySet,
     pub(crate) links: KeySet,
     pub(crate) given: KeySet,
@@ -231,7 +231,7 @@ pub(crate) struct Altered {
     functions: Vec<(FileKey, FxHashSet<u32>)>,
 }
 
-impl Altered {
+impl ChangedAnswers {
     pub(crate) fn question(&mut self, question: Question) {
         self.questions.insert(question.short());
     }
@@ -257,7 +257,7 @@ impl Altered {
     }
 
     /// True if the change invalidates a footprint.
-    pub(crate) fn invalidates(&self, asked: &Asked) -> bool {
+    pub(crate) fn invalidates(&self, asked: &Footprint) -> bool {
         if asked.unknown {
             return true;
         }
@@ -385,7 +385,7 @@ impl SparseFileSet {
 mod tests {
     use super::*;
 
-    fn asked(facts: &[u32], reach: &[u32], questions: &[Question]) -> Asked {
+    fn asked(facts: &[u32], reach: &[u32], questions: &[Question]) -> Footprint {
         let mut asking = FootprintBuilder::default();
         facts.iter().for_each(|file| asking.facts.insert(FileId(*file)));
         reach.iter().for_each(|file| asking.reach.insert(FileId(*file)));
@@ -394,9 +394,9 @@ mod tests {
         let keys: Vec<FileKey> = (0..100).map(|file| FileKey(1000 - file)).collect();
         let asked = asking.build(&keys);
         let bytes = asked.bytes();
-        assert_eq!(Asked::from_bytes(&bytes).as_ref(), Some(&asked));
+        assert_eq!(Footprint::from_bytes(&bytes).as_ref(), Some(&asked));
         assert!(
-            (0..bytes.len()).all(|end| Asked::from_bytes(&bytes[..end]).is_none()),
+            (0..bytes.len()).all(|end| Footprint::from_bytes(&bytes[..end]).is_none()),
             "a part is not all"
         );
         asked
@@ -409,8 +409,8 @@ mod tests {
             &[9],
             &[Question::members("a"), Question::bound("f"), Question::SPACES],
         );
-        let with = |change: &dyn Fn(&mut Altered)| {
-            let mut altered = Altered::default();
+        let with = |change: &dyn Fn(&mut ChangedAnswers)| {
+            let mut altered = ChangedAnswers::default();
             change(&mut altered);
             altered.invalidates(&asked)
         };
@@ -431,11 +431,11 @@ mod tests {
                 altered.functions(FileKey(key), names.iter().copied(), lists.iter().copied());
             })
         };
-        assert!(functions(997, &["g", "f"], &[]), "it looked at the file and asked for one");
+        assert!(functions(997, &["g", "f"], &[]), "it read the file and asked for one");
         assert!(functions(997, &["g"], &[Question::members("a")]), "it asked for a list with one");
         assert!(!functions(997, &["g"], &[Question::members("b")]), "it asked for others");
-        assert!(!functions(998, &["f"], &[Question::members("a")]), "it looked at other files");
-        assert!(Altered::default().invalidates(&Asked::unknown()));
+        assert!(!functions(998, &["f"], &[Question::members("a")]), "it read other files");
+        assert!(ChangedAnswers::default().invalidates(&Footprint::unknown()));
     }
 
     #[test]

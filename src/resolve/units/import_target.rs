@@ -27,7 +27,7 @@ pub(crate) enum ImportTarget {
 
 /// Imports that a file sees as one of a project.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct Visible {
     /// Modules whose members are visible.
     pub(crate) wildcards: Vec<ImportTarget>,
     /// Modules by other names.

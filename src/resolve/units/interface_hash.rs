@@ -2,16 +2,16 @@
 //! Facts that only references of the file itself reach are excluded, and so are positions: an edit
 //! of a body leaves the hash equal.
 
-mod own;
+mod hashing;
 
 use crate::units::contexts::Context;
 use crate::units::scope_bindings::ByScope;
 use cograph_model::children::Children;
 use cograph_model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, GIVEN, NameId, Run, ScopeId,
-    ScopeKind, Symbol,
+    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, NameId, Run, ScopeId, ScopeKind,
+    Symbol, Synthetic,
 };
-use own::{Own, last_byte, ranks};
+use hashing::{Own, last_byte, ranks};
 use rustc_hash::FxHashMap;
 
 /// Returns the interface hash of a file. `contexts` has the contexts of closures and objects.
@@ -26,7 +26,7 @@ pub(crate) fn of_first(
     symbols: usize,
     contexts: &FxHashMap<ScopeId, (Context, u32)>,
 ) -> u64 {
-    let mut reach = Reach::new(facts, symbols, contexts);
+    let mut reach = Reachability::new(facts, symbols, contexts);
     reach.run();
     reach.own().number(|scope| scope)
 }
@@ -44,11 +44,11 @@ pub(crate) struct Reached {
 /// Computes the facts that other files can reach: the hashed ones, and with each binding all of its
 /// name in its scope.
 pub(crate) fn reached(facts: &FileFacts, contexts: &FxHashMap<ScopeId, (Context, u32)>) -> Reached {
-    let mut reach = Reach::new(facts, facts.symbols.len(), contexts);
+    let mut reach = Reachability::new(facts, facts.symbols.len(), contexts);
     reach.run();
     let own = reach.own();
     reach.with_same_names();
-    let Reach { scopes, bindings, exprs, lists, .. } = reach;
+    let Reachability { scopes, bindings, exprs, lists, .. } = reach;
     let moved = ranks(&scopes);
     let interface = own.number(|scope| moved[scope] as usize);
     Reached { scopes, bindings, exprs, lists, interface }
@@ -61,7 +61,7 @@ enum Step {
 }
 
 /// Reachability from symbols and from names outside of bodies.
-struct Reach<'f> {
+struct Reachability<'f> {
     facts: &'f FileFacts,
     symbols: &'f [Symbol],
     contexts: &'f FxHashMap<ScopeId, (Context, u32)>,
@@ -81,7 +81,7 @@ struct Reach<'f> {
     places: Vec<u32>,
 }
 
-impl<'f> Reach<'f> {
+impl<'f> Reachability<'f> {
     fn new(
         facts: &'f FileFacts,
         symbols: usize,
@@ -181,10 +181,8 @@ impl<'f> Reach<'f> {
 
     /// Names of what callables pass to closures, as far as the file has any.
     fn given_names(&self) -> Vec<NameId> {
-        let is_given = |name: &str| {
-            let position = name.strip_prefix(GIVEN);
-            position.is_some_and(|position| position.parse::<usize>().is_ok())
-        };
+        let is_given =
+            |name: &str| matches!(Synthetic::of(name), Some(Synthetic::PassedArgument(_)));
         let names = self.facts.names.iter().enumerate().filter(|(_, name)| is_given(name));
         names.map(|(position, _)| NameId::at(position)).collect()
     }

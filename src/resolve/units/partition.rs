@@ -88,7 +88,12 @@ impl Shared {
     }
 
     /// Prepares a file with these names, and truncates the facts to the exported part.
-    pub fn leave(self, facts: &mut FileFacts, language: LanguageId, names: Vec<Name>) -> Prepared {
+    pub fn truncate(
+        self,
+        facts: &mut FileFacts,
+        language: LanguageId,
+        names: Vec<Name>,
+    ) -> Prepared {
         let first = First { scopes: self.scopes, bindings: self.bindings };
         let prepared = Prepared::with(facts, language, |facts| {
             let mut table = UnitTable::of_first(facts, names.into(), Some(self.interface), first);
@@ -109,21 +114,11 @@ impl Shared {
             symbol.doc = Box::default();
             symbol.signature = match language_data.tag_word(&symbol.signature) {
                 Some(word) if symbol.kind.is_type() => word.into(),
-                _ => distinguishing_part(&symbol.signature),
+                _ => Box::default(),
             };
         }
         facts.shrink();
         prepared
-    }
-}
-
-/// Returns the part of a header that distinguishes definitions of one name: the mark of a macro,
-/// and qualifiers behind the parameters.
-fn distinguishing_part(signature: &str) -> Box<str> {
-    let mark = if signature.starts_with('#') { "#" } else { "" };
-    match signature.rsplit_once(')') {
-        Some((_, tail)) if tail.contains("const") => format!("{mark}){tail}").into(),
-        _ => mark.into(),
     }
 }
 

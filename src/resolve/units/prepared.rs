@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Summary of a file that is known without reading its facts.
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct FileSummary {
     pub(crate) language: &'static Language,
     /// Interface hash.
     pub(crate) interface: u64,
@@ -50,7 +50,7 @@ impl Content {
 pub struct Prepared {
     table: UnitTable,
     spaces: Spaces,
-    head: Head,
+    head: FileSummary,
 }
 
 impl Prepared {
@@ -68,7 +68,7 @@ impl Prepared {
     ) -> Self {
         let language = grammar::language(language);
         let (spaces, table) = (Spaces::of(facts, language), table(facts));
-        let head = Head {
+        let head = FileSummary {
             language,
             interface: table.interface,
             package: facts.package.clone(),
@@ -80,7 +80,7 @@ impl Prepared {
     }
 
     /// Splits into the head and the content with these facts.
-    pub(crate) fn into_parts(self, facts: Arc<FileFacts>) -> (Head, Content) {
+    pub(crate) fn into_parts(self, facts: Arc<FileFacts>) -> (FileSummary, Content) {
         let Self { table, spaces, head } = self;
         let language = head.language;
         (head, Content { facts, language, table, spaces })

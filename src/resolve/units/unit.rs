@@ -7,8 +7,8 @@ use crate::units::scope_bindings::ByScope;
 use crate::units::spaces::Spaces;
 use cograph_grammar::Language;
 use cograph_model::facts::{
-    Binding, BindingId, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, RECEIVER, ScopeId,
-    ScopeKind, Symbol,
+    Binding, BindingId, Contextual, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId,
+    ScopeId, ScopeKind, Symbol,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -293,7 +293,8 @@ impl<'a> Unit<'a> {
     /// Returns the receiver that the call of a closure may give it.
     pub(crate) fn given_receiver(&self, scope: ScopeId) -> Option<ExprId> {
         let owner = self.facts.scopes[scope.get()?].owner;
-        matches!(self.facts.exprs[owner.get()?], Expr::Given(_, RECEIVER)).then_some(owner)
+        matches!(self.facts.exprs[owner.get()?], Expr::Given(_, Contextual::Receiver))
+            .then_some(owner)
     }
 
     /// Returns the innermost type scope around a scope: of a type's body, or of a member with an

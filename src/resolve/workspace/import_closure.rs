@@ -14,9 +14,9 @@ const LANDMARK_INTERVAL: usize = 64;
 
 /// Memo by file: empty until computed; `None` for files without a memo.
 #[derive(Debug, Default)]
-pub(crate) struct Reach(Vec<Option<OnceLock<SparseFileSet>>>);
+pub(crate) struct ImportClosures(Vec<Option<OnceLock<SparseFileSet>>>);
 
-impl Reach {
+impl ImportClosures {
     /// Creates empty memos for a number of files with these imports.
     pub(crate) fn new(files: usize, imports: impl Iterator<Item = FileId>) -> Self {
         let mut importers = vec![0; files];
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn memoized_closures_are_joined() {
-        let reach = Reach::new(310, (0..310).flat_map(imports));
+        let reach = ImportClosures::new(310, (0..310).flat_map(imports));
         let memos = [0, 64, 128, 192, 300, 301].map(|file: usize| reach.0[file].is_some());
         assert!(
             memos.iter().all(|has| *has) && reach.0.iter().flatten().count() == 6,
@@ -140,7 +140,7 @@ mod tests {
             steps.set(steps.get() + 1);
             (file.0 < 9_999).then(|| FileId(file.0 + 1)).into_iter()
         };
-        let reach = Reach::new(10_000, (1..10_000).map(FileId));
+        let reach = ImportClosures::new(10_000, (1..10_000).map(FileId));
         for file in (0..10_000).map(FileId) {
             assert_eq!(reach.from(file, &next_to).iter().count(), 10_000 - file.0 as usize);
         }

@@ -1,9 +1,9 @@
 //! Encoding of the data about a file that is known without its facts: head, import targets,
 //! footprint.
 
-use crate::units::footprint::{Asked, Question};
+use crate::units::footprint::{Footprint, Question};
 use crate::units::import_target::SharedImport;
-use crate::units::prepared::Head;
+use crate::units::prepared::FileSummary;
 use crate::units::{space::Space, spaces::Nesting};
 use cograph_grammar as grammar;
 use cograph_model::LanguageId;
@@ -15,19 +15,19 @@ use std::sync::Arc;
 /// Data about a file without its facts. Files are identified by keys.
 #[derive(Clone, Debug)]
 pub struct PackedEntry {
-    /// Head.
-    pub head: Head,
+    /// FileSummary.
+    pub head: FileSummary,
     /// Files that its imports lead to or through.
     pub imported: Vec<FileKey>,
     /// Footprint of its resolution.
-    pub asked: Asked,
+    pub asked: Footprint,
 }
 
 impl PackedEntry {
     /// Encodes the entry.
     pub fn write(&self, writer: &mut Writer) {
         let mut write = || -> Option<()> {
-            let Head { language, interface, package, extends_types, nesting, everywhere } =
+            let FileSummary { language, interface, package, extends_types, nesting, everywhere } =
                 &self.head;
             writer.small(u32::from(language.id.0))?;
             writer.bits(*interface)?;
@@ -62,9 +62,9 @@ impl PackedEntry {
         };
         let everywhere = shared_imports(reader, &[])?.into();
         let imported = keys(reader, &[])?;
-        let asked = Asked::from_bytes(&reader.bytes(&[])?)?;
+        let asked = Footprint::from_bytes(&reader.bytes(&[])?)?;
         let package = has_package.then_some(package);
-        let head = Head {
+        let head = FileSummary {
             language: grammar::language(language),
             interface,
             package,

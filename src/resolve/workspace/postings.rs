@@ -310,8 +310,8 @@ fn openings<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)>
 /// receiver may have members of derived types.
 fn derived<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
     let rules = &unit.language.manifest.resolution;
-    let is_asked = rules.open_types || rules.derived_members;
-    let all = unit.facts.symbols.iter().enumerate().filter(move |_| is_asked);
+    let is_read = rules.open_types || rules.derived_members;
+    let all = unit.facts.symbols.iter().enumerate().filter(move |_| is_read);
     all.flat_map(move |(position, symbol)| {
         let bases = &unit.facts.lists[symbol.bases.range()];
         let named = bases.iter().filter_map(move |base| {

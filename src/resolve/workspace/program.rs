@@ -4,7 +4,7 @@
 use super::tables::Tables;
 use crate::imports::Modules;
 use crate::units::footprint::{FileSet, FootprintBuilder, Question};
-use crate::units::import_target::{ImportTarget, Module, Seen};
+use crate::units::import_target::{ImportTarget, Module, Visible};
 use crate::units::interner::Name;
 use crate::units::space::Space;
 use crate::units::stack;
@@ -12,7 +12,7 @@ use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
 use crate::workspace::postings::Definitions;
 use cograph_model::RepoPath;
-use cograph_model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol};
+use cograph_model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol, Synthetic};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -107,6 +107,11 @@ impl<'a> Program<'a> {
     /// Interns a text, which need not occur in any file.
     pub(crate) fn named(&self, text: &str) -> Name {
         self.tables.files.names.number(text)
+    }
+
+    /// Interns the name of what has none in the source.
+    pub(crate) fn synthetic(&self, name: Synthetic) -> Name {
+        self.named(name.text())
     }
 
     /// Returns the bindings of a name in a scope of a file, in order of appearance.
@@ -229,7 +234,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the imports that a file sees as one of its project.
-    pub(crate) fn shared_imports(&self, file: FileId) -> &'a Seen {
+    pub(crate) fn shared_imports(&self, file: FileId) -> &'a Visible {
         self.linked(file).shared(file)
     }
 

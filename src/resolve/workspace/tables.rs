@@ -8,11 +8,11 @@ use crate::imports::{self, Modules};
 use crate::units::footprint::Question;
 use crate::units::import_target::ImportTarget;
 use crate::units::interner::Name;
-use crate::units::prepared::Head;
+use crate::units::prepared::FileSummary;
 use crate::units::spaces::Linkage;
 use crate::units::symbols::Symbols;
 use crate::workspace::extensions::Derived;
-use crate::workspace::import_closure::Reach;
+use crate::workspace::import_closure::ImportClosures;
 use cograph_model::RepoPath;
 use cograph_model::graph::{FileId, FileKey, SymbolRef};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct Tables {
     pub(crate) files: FileTable,
     pub(crate) modules: Modules,
     /// Memo of import closures.
-    pub(crate) reach: Reach,
+    pub(crate) reach: ImportClosures,
     pub(crate) linkage: Linkage,
     pub(crate) derived: Derived,
     pub(crate) postings: Postings,
@@ -49,8 +49,10 @@ impl Tables {
         self.linkage = Linkage::new(
             files.ids().filter_map(|file| Some((file, files.head(file)?.nesting.as_deref()?))),
         );
-        self.reach =
-            Reach::new(files.len(), files.ids().flat_map(|file| self.modules.imported(file)));
+        self.reach = ImportClosures::new(
+            files.len(),
+            files.ids().flat_map(|file| self.modules.imported(file)),
+        );
     }
 
     /// Project files of module systems.
@@ -79,7 +81,7 @@ impl Tables {
     }
 
     /// Returns the head of a file.
-    pub fn head(&self, file: FileId) -> Option<&Head> {
+    pub fn head(&self, file: FileId) -> Option<&FileSummary> {
         self.files.head(file)
     }
 

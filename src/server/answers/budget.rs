@@ -64,7 +64,7 @@ impl Page {
     }
 
     /// Total limit in bytes.
-    pub(crate) fn whole(&self) -> usize {
+    pub(crate) fn limit(&self) -> usize {
         self.most
     }
 
@@ -218,14 +218,14 @@ mod tests {
                 );
                 assert!(
                     text.contains("raise `budget`") || text.ends_with('n'),
-                    "something is left out, and it is said: {text}"
+                    "something is left out, and that is reported: {text}"
                 );
             }
         }
     }
 
     #[test]
-    fn entries_are_whole_and_what_is_missing_is_said() {
+    fn entries_are_whole_and_what_is_missing_is_reported() {
         let mut page = Page::new(200);
         let entries: Vec<String> =
             (0..100).map(|number| format!("entry {number:03} {}", "x".repeat(20))).collect();

@@ -2,11 +2,11 @@
 //! sites in its file (`name:line`), words instead of signs, source behind a gutter. Repository text
 //! passes through `escape` here.
 
+pub(crate) mod ambiguous;
 pub(crate) mod batch;
-pub(crate) mod elsewhere;
+pub(crate) mod evidence;
 pub(crate) mod groups;
 mod header;
-pub(crate) mod several;
 pub(crate) mod sources;
 
 use crate::base::escape::{SafeLine, source_line};

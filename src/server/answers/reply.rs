@@ -4,7 +4,7 @@
 use crate::workspace::repositories::OpenRepository;
 use cograph_model::RepoPath;
 use cograph_model::facts::flags;
-use cograph_query::references::elsewhere::Reason;
+use cograph_query::references::evidence::Reason;
 use cograph_query::search::Match;
 use cograph_query::show::Excerpt;
 use cograph_query::{Counts, Elsewhere, SiteInfo, SymbolInfo, Total};

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_says_so_and_is_cut_between_characters() {
+    fn what_is_cut_is_marked_and_is_cut_between_characters() {
         assert_eq!(SafeLine::new("ééééé", 5).as_str(), "éé…(+3)");
         assert!(SafeLine::new(&"x".repeat(1 << 20), 200).as_str().len() < 230);
         assert_eq!(source_line("abcdef", 4), "abcd…(+2)");

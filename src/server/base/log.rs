@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sink_that_nobody_empties_drops_lines_and_does_not_block() {
+    fn a_sink_that_is_not_drained_drops_lines_and_does_not_block() {
         let (lines, _receiver) = sync_channel(2);
         let mut sink = LogSink { lines, dropped: Arc::default() };
         for _ in 0..5 {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_dropped_is_said_before_the_next_line() {
+    fn what_was_dropped_is_reported_before_the_next_line() {
         let (lines, receiver) = sync_channel(2);
         let mut sink = LogSink { lines, dropped: Arc::default() };
         for line in ["one\n", "two\n", "three\n"] {

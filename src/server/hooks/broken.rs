@@ -95,7 +95,7 @@ fn of_file(
         limits: &config.limits,
         path: &path,
         known: Default::default(),
-        beside: Default::default(),
+        siblings: Default::default(),
         read: Cell::new(after.len() as u64),
         is_cut: Default::default(),
     };

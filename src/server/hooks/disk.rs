@@ -12,7 +12,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
 /// Maximum number of files of a folder that are compared with the index.
-const MAX_BESIDE: usize = 500;
+const MAX_SIDE_FILES: usize = 500;
 
 /// Maximum size of the edited file and of those together whose calls are read: a fiftieth of a
 /// second.
@@ -28,7 +28,7 @@ pub(super) struct Disk<'d> {
     /// Whether the index has the text of a file.
     pub(super) known: RefCell<BTreeMap<RepoPath, bool>>,
     /// Texts of files that the index does not have, of the folder of the edited file.
-    pub(super) beside: RefCell<Option<Vec<Vec<u8>>>>,
+    pub(super) siblings: RefCell<Option<Vec<Vec<u8>>>>,
     /// Size of the files that were read, the edited one among them.
     pub(super) read: Cell<u64>,
     /// True if a file was not read, because all together would be too large.
@@ -53,9 +53,9 @@ impl Disk<'_> {
                 && source::read(self.root, path, self.limits).stamp.hash == known.hash
     }
 
-    fn texts_beside(&self) -> Vec<Vec<u8>> {
+    fn sibling_texts(&self) -> Vec<Vec<u8>> {
         let extension = self.path.extension();
-        let files = self.root.files_in(self.path.directory(), MAX_BESIDE).into_iter();
+        let files = self.root.files_in(self.path.directory(), MAX_SIDE_FILES).into_iter();
         let files = files.filter(|file| file != self.path && file.extension() == extension);
         files
             .filter(|file| !self.is_same(file))
@@ -90,10 +90,10 @@ impl OnDisk for Disk<'_> {
     }
 
     fn has_new(&self, name: &str) -> bool {
-        if self.beside.borrow().is_none() {
-            let texts = self.texts_beside();
-            *self.beside.borrow_mut() = Some(texts);
+        if self.siblings.borrow().is_none() {
+            let texts = self.sibling_texts();
+            *self.siblings.borrow_mut() = Some(texts);
         }
-        self.beside.borrow().iter().flatten().any(|text| has_word(text, name))
+        self.siblings.borrow().iter().flatten().any(|text| has_word(text, name))
     }
 }

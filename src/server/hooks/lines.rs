@@ -127,7 +127,7 @@ fn place(found: &Break) -> String {
 
 /// Files behind the lines whose contents are not those of the index.
 fn changed(snapshot: &Snapshot, limits: &Limits, cancel: &CancelToken) -> Vec<RepoPath> {
-    let suspects = Sweep::new(&snapshot.meta().root, snapshot.asked_files()).look(1);
+    let suspects = Sweep::new(&snapshot.meta().root, snapshot.asked_files()).changed(1);
     let suspects: BTreeSet<RepoPath> = suspects.into_iter().take(MAX_COMPARED).collect();
     if suspects.is_empty() {
         return Vec::new();

@@ -154,11 +154,11 @@ mod tests {
         let paths: Vec<(&str, bool)> =
             files.iter().map(|file| (file.path.as_str(), file.hunks.is_some())).collect();
         assert_eq!(paths, [("a.py", true), ("b.py", false)]);
-        let hunks = files[0].hunks.as_deref().expect("it is there");
+        let hunks = files[0].hunks.as_deref().expect("it exists");
         let (old, new) = (b"a\nb\nc\nd\nf\n".as_slice(), b"a\nb\nC\nD\nd\nF\n".as_slice());
         assert_eq!(applied(new, hunks, true).as_deref(), Some(old));
         assert_eq!(applied(old, hunks, false).as_deref(), Some(new));
-        assert_eq!(applied(old, hunks, true), None, "it is the other side");
+        assert_eq!(applied(old, hunks, true), None, "it is the other half");
         let returns = b"a\r\nb\r\nC\r\nD\r\nd\r\nF\r\n".as_slice();
         assert_eq!(
             applied(returns, hunks, true).as_deref(),
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn a_block_in_several_places_is_in_none() {
         let files = parse("*** Begin Patch\n*** Update File: a\n-x\n+y\n*** End Patch");
-        let hunks = files[0].hunks.as_deref().expect("it is there");
+        let hunks = files[0].hunks.as_deref().expect("it exists");
         assert_eq!(applied(b"y\nz\n", hunks, true).as_deref(), Some(b"x\nz\n".as_slice()));
         assert_eq!(applied(b"y\nz\ny\n", hunks, true), None);
         assert_eq!(parse("no patch"), []);

@@ -337,6 +337,6 @@ mod tests {
         assert_eq!(second.release(Class::Query), None);
         assert_eq!(turn_of(&mut first), Some(b));
         first.forget(Class::Query, c);
-        assert_eq!(third.release(Class::Query), Some(f), "nobody else waits");
+        assert_eq!(third.release(Class::Query), Some(f), "no other call waits");
     }
 }

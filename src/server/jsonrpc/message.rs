@@ -272,7 +272,7 @@ fn parse_member(text: &str) -> Message {
     }
     let envelope: Envelope<'_> = match serde_json::from_str(text) {
         Ok(envelope) => envelope,
-        Err(error) if error.is_data() => return invalid(None, "a member is there twice"),
+        Err(error) if error.is_data() => return invalid(None, "a member occurs twice"),
         Err(_) => {
             return Message::Invalid(None, RpcError::new(PARSE_ERROR, "the message is not JSON"));
         }

@@ -116,7 +116,7 @@ impl<W> Requests<W> {
         let message = message(Some(&live.id), answer);
         let frame = match live.batch {
             None => Some(line(message)),
-            Some(batch) => self.settle(batch, Some(message)),
+            Some(batch) => self.close_member(batch, Some(message)),
         };
         Some(Closed { work: live.work, frame })
     }
@@ -124,7 +124,7 @@ impl<W> Requests<W> {
     /// Removes a request without a response.
     pub(crate) fn cancel(&mut self, ticket: Ticket) -> Option<Closed<W>> {
         let live = self.remove(ticket)?;
-        let frame = live.batch.and_then(|batch| self.settle(batch, None));
+        let frame = live.batch.and_then(|batch| self.close_member(batch, None));
         Some(Closed { work: live.work, frame })
     }
 
@@ -172,7 +172,7 @@ impl<W> Requests<W> {
         Some(live)
     }
 
-    fn settle(&mut self, id: BatchId, answer: Option<String>) -> Option<Vec<u8>> {
+    fn close_member(&mut self, id: BatchId, answer: Option<String>) -> Option<Vec<u8>> {
         let batch = self.batches.get_mut(&id)?;
         batch.open -= 1;
         self.batched += answer.as_ref().map_or(0, String::len);

@@ -250,9 +250,9 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_silent_or_gone_or_wrong_is_told_apart() {
+    fn a_server_that_is_silent_or_gone_or_wrong_is_distinguished() {
         let silent = probe_script("trap '' TERM; while :; do sleep 1000; done")
-            .expect_err("it says nothing");
+            .expect_err("it answers nothing");
         assert!(
             matches!(
                 silent,

@@ -16,7 +16,7 @@ pub(super) struct Prompt {
     about: &'static str,
     /// Arguments.
     pub(crate) arguments: &'static [Argument],
-    write: fn(&Given) -> String,
+    write: fn(&Arguments) -> String,
 }
 
 /// Argument of a prompt: a string.
@@ -29,8 +29,8 @@ pub(crate) struct Argument {
     pub(crate) wanted: Option<Wanted>,
 }
 
-/// Given arguments, each on one line.
-struct Given(Vec<(&'static str, SafeLine)>);
+/// Arguments arguments, each on one line.
+struct Arguments(Vec<(&'static str, SafeLine)>);
 
 /// Prompts, in listing order.
 pub(super) static PROMPTS: [Prompt; 2] = [
@@ -83,7 +83,7 @@ pub(super) static PROMPTS: [Prompt; 2] = [
     },
 ];
 
-impl Given {
+impl Arguments {
     fn get(&self, name: &str) -> Option<&SafeLine> {
         self.0.iter().find(|(known, _)| *known == name).map(|(_, text)| text)
     }
@@ -111,7 +111,7 @@ impl Prompt {
         Ok(json!({"description": self.about, "messages": [{"role": "user", "content": content}]}))
     }
 
-    fn check(&self, arguments: Map<String, Value>) -> Result<Given, String> {
+    fn check(&self, arguments: Map<String, Value>) -> Result<Arguments, String> {
         let mut given = Vec::new();
         for (name, value) in arguments {
             let Some(known) = self.arguments.iter().find(|argument| argument.name == name) else {
@@ -138,7 +138,7 @@ impl Prompt {
                 _ => return problem("must be a string"),
             }
         }
-        let given = Given(given);
+        let given = Arguments(given);
         match self
             .arguments
             .iter()
@@ -169,7 +169,7 @@ pub(crate) fn listing() -> Value {
     PROMPTS.iter().map(Prompt::listing).collect()
 }
 
-fn explore(given: &Given) -> String {
+fn explore(given: &Arguments) -> String {
     let topic = given.get("topic").map_or("", SafeLine::as_str);
     let (place, argument) = match given.get("path") {
         Some(path) => (format!("\nOnly below: {path}"), " and that `path`"),
@@ -188,7 +188,7 @@ fn explore(given: &Given) -> String {
     )
 }
 
-fn review(given: &Given) -> String {
+fn review(given: &Arguments) -> String {
     let change =
         given.get("change").map_or("the uncommitted changes of the working tree", SafeLine::as_str);
     let symbol =
@@ -205,7 +205,7 @@ fn review(given: &Given) -> String {
          3. Find the tests that reach it (`trace` with `tests` `only`); name what no test covers.\n\
          4. Report findings by severity, each with file and line, why it is wrong, and what to do. \
          Say what you checked and found \
-         right, and what could not be told."
+         right, and what could not be determined."
     )
 }
 

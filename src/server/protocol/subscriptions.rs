@@ -35,9 +35,11 @@ impl WantedChanges {
     /// contains is ever sent.
     pub(crate) fn asked(params: &Map<String, Value>, tools_change: bool) -> Self {
         let of = |name: &str| params.get("notifications").and_then(|asked| asked.get(name));
-        let is_asked = |name: &str| of(name) == Some(&Value::Bool(true));
-        let (list, tools) =
-            (is_asked("resourcesListChanged"), tools_change && is_asked("toolsListChanged"));
+        let is_requested = |name: &str| of(name) == Some(&Value::Bool(true));
+        let (list, tools) = (
+            is_requested("resourcesListChanged"),
+            tools_change && is_requested("toolsListChanged"),
+        );
         let mut wanted = Self { list, tools, addresses: BTreeSet::new() };
         for address in of("resourceSubscriptions").and_then(Value::as_array).into_iter().flatten() {
             if let Some(address) = address.as_str() {

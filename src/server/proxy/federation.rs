@@ -185,7 +185,7 @@ impl Federation {
 
     /// Sends a query to every upstream that runs cograph, or to the named one.
     fn ask(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply {
-        self.registry.settle(FIRST_CONNECT_TIMEOUT);
+        self.registry.wait_for_attempts(FIRST_CONNECT_TIMEOUT);
         let view = self.registry.view();
         let (asked, directory) = match answers::chosen(&view, arguments.text("root")) {
             Ok(chosen) => chosen,
@@ -218,7 +218,7 @@ impl Federation {
         let answered = ask_all(&asked, &question, host);
         match tool.name == complete::TOOL.name {
             true => answers::completed(answered),
-            false => answers::together(tool.name, answered, &view, room),
+            false => answers::merged(tool.name, answered, &view, room),
         }
     }
 
@@ -294,8 +294,8 @@ impl Tools for Federation {
         self.place.asks_client()
     }
 
-    fn client_was_asked(&self, until: Instant) {
-        self.place.client_was_asked(until);
+    fn client_got_request(&self, until: Instant) {
+        self.place.client_got_request(until);
     }
 
     fn set_client(&self, directories: Vec<PathBuf>) -> bool {

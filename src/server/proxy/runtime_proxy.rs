@@ -80,7 +80,7 @@ impl ClientRoots {
     }
 
     /// Records that `roots/list` was sent; its response is awaited until `until`.
-    pub(crate) fn client_was_asked(&self, until: Instant) {
+    pub(crate) fn client_got_request(&self, until: Instant) {
         self.state().asked_until = Some(until);
     }
 
@@ -189,10 +189,10 @@ impl Tools for RuntimeProxy {
         self.place.asks_client()
     }
 
-    fn client_was_asked(&self, until: Instant) {
-        self.place.client_was_asked(until);
+    fn client_got_request(&self, until: Instant) {
+        self.place.client_got_request(until);
         if let Some(embedded) = &self.embedded {
-            embedded.client_was_asked(until);
+            embedded.client_got_request(until);
         }
     }
 

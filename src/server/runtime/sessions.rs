@@ -9,7 +9,7 @@ use crate::session::dispatch::Process;
 use crate::session::dispatch::event::{Event, publish_events};
 use crate::session::shutdown::Parent;
 use crate::tools::Toolbox;
-use crate::workspace::repositories::{Patience, Reach, Repositories, Shared};
+use crate::workspace::repositories::{AllowedRoots, Patience, Repositories, Shared};
 use crate::{session::Session, transport::Stream};
 use cograph_faults as faults;
 use cograph_system::sockets::LocalStream;
@@ -153,16 +153,16 @@ impl Sessions {
                 // Ends the reader and writer threads; `shutdown` fails if the stream is already
                 // shut down.
                 let _ = stream.shutdown(Shutdown::Both);
-                own.leave(number);
+                own.end(number);
             });
-        spawned.map(drop).inspect_err(|_| self.leave(number))
+        spawned.map(drop).inspect_err(|_| self.end(number))
     }
 
     fn run(&self, session: Session, stream: Stream, over: SessionTransport) {
         let inner = &self.0;
         let patience = Patience::of(&inner.limits);
         let within = (over == SessionTransport::Http).then(|| Arc::clone(&inner.within));
-        let reach = Reach { root: inner.root.clone(), within };
+        let reach = AllowedRoots { root: inner.root.clone(), within };
         let repositories =
             Repositories::of(&inner.shared, reach, patience, publish_events(&session.events));
         let tools = Arc::new(Toolbox::new(repositories, inner.delay));
@@ -172,7 +172,7 @@ impl Sessions {
         }
     }
 
-    fn leave(&self, number: u64) {
+    fn end(&self, number: u64) {
         self.open().sessions.remove(&number);
         self.0.changed.notify_one();
         self.0.left.notify_waiters();

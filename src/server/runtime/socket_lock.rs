@@ -98,12 +98,11 @@ mod tests {
     fn a_place_has_one_owner_and_what_a_dead_one_left_is_taken_over() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let socket = place.path().join("a/b/socket");
-        let (first, listener) = SocketPlace::take(&socket).expect("nobody is there");
-        let mode = |path: &Path| {
-            std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
-        };
+        let (first, listener) = SocketPlace::take(&socket).expect("no process listens");
+        let mode =
+            |path: &Path| std::fs::metadata(path).expect("it exists").permissions().mode() & 0o777;
         assert_eq!((mode(socket.parent().expect("it has one")), mode(&socket)), (0o700, 0o600));
-        let second = SocketPlace::take(&socket).expect_err("somebody is there");
+        let second = SocketPlace::take(&socket).expect_err("a process listens");
         let own = std::process::id();
         assert!(
             matches!(
@@ -115,18 +114,18 @@ mod tests {
         assert!(!socket.exists());
         drop(UnixListener::bind(&socket).expect("the name is free"));
         assert!(socket.exists(), "a process that is killed leaves its socket");
-        drop(SocketPlace::take(&socket).expect("nobody holds the lock"));
+        drop(SocketPlace::take(&socket).expect("no process holds the lock"));
     }
 
     #[test]
     fn a_token_is_made_once_and_one_that_others_could_read_or_have_put_there_is_made_anew() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let (place, _listener) =
-            SocketPlace::take(&place.path().join("own/socket")).expect("nobody is there");
+            SocketPlace::take(&place.path().join("own/socket")).expect("no process listens");
         let (first, path) = place.token().expect("it can be made");
-        let mode = || std::fs::symlink_metadata(&path).expect("it is there").permissions().mode();
+        let mode = || std::fs::symlink_metadata(&path).expect("it exists").permissions().mode();
         assert_eq!(mode(), 0o100_600);
-        assert_eq!(place.token().expect("it is there"), (first.clone(), path.clone()));
+        assert_eq!(place.token().expect("it exists"), (first.clone(), path.clone()));
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644))
             .expect("it is ours");
         let (second, _) = place.token().expect("it can be made");
@@ -158,6 +157,6 @@ mod tests {
         let file = open.join("file");
         std::fs::write(&file, "precious").expect("the name is free");
         assert!(matches!(SocketPlace::take(&file), Err(ServeError::Socket { .. })));
-        assert_eq!(std::fs::metadata(&file).expect("it is there").len(), 8);
+        assert_eq!(std::fs::metadata(&file).expect("it exists").len(), 8);
     }
 }

@@ -35,7 +35,7 @@ pub(crate) static TOOL: Tool = Tool {
             "Lines around each hit, default 0",
         )
         .also(&["lines"]),
-        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
+        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Results to skip")
             .also(&["skip", "start", "cursor", "page"]),
     ],
     output: None,

@@ -87,7 +87,8 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
     };
     // Without git there is no history, which the answer reports.
     let known = KnownHistory::of(context, HISTORY_TIME);
-    let together = known.as_ref().map(|known| known.together(context, between.as_ref(), &paths));
+    let together =
+        known.as_ref().map(|known| known.changed_together(context, between.as_ref(), &paths));
     let mut history: Vec<(RepoPath, FileHistory)> =
         known.map(|known| known.files(Some(&paths)).into_iter().collect()).unwrap_or_default();
     history

@@ -5,9 +5,9 @@ mod outside;
 mod text;
 
 use crate::answers::Answer;
-use crate::answers::render::elsewhere::{Accounted, Unused};
+use crate::answers::render::evidence::{Accounted, Unused};
 use crate::answers::render::sources::Sources;
-use crate::answers::render::{batch, several};
+use crate::answers::render::{ambiguous, batch};
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::common::{certainty, kinds, tests};
@@ -47,7 +47,7 @@ pub(crate) static TOOL: Tool = Tool {
             .also(&["file", "directory", "dir", "glob"]),
         common::CERTAINTY,
         common::TESTS,
-        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
+        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Results to skip")
             .also(&["skip", "start", "cursor", "page"]),
     ],
     output: None,
@@ -95,11 +95,11 @@ fn one(
     let is_about_all = is_of_all_files && params.kinds.is_empty();
     let mut search = ElsewhereSearch::new(context.snapshot, context.files, context.cancel);
     let is_one = found.is_one();
-    let beside = match found.answers.first() {
-        Some(first) if !is_one && is_about_all => Some(search.beside(&[first.symbol.key])?),
+    let evidence = match found.answers.first() {
+        Some(first) if !is_one && is_about_all => Some(search.other_evidence(&[first.symbol.key])?),
         _ => None,
     };
-    several::about(&params.symbol, found, beside, |result| {
+    ambiguous::about(&params.symbol, found, evidence, |result| {
         let is_unused = result.counts.certain + result.counts.likely == 0;
         let symbols: Vec<SymbolKey> =
             result.declarations.iter().chain([&result.symbol]).map(|symbol| symbol.key).collect();
@@ -109,7 +109,8 @@ fn one(
         let sources = Sources::of(context.snapshot, context.files, sites, context.sources)?;
         let answer = FoundReferences { params: params.clone(), result, sources };
         if !is_unused && is_one && is_of_all_files {
-            let (other_uses, elsewhere) = (answer.result.of_other_kinds, search.beside(&symbols)?);
+            let (other_uses, elsewhere) =
+                (answer.result.of_other_kinds, search.other_evidence(&symbols)?);
             return Ok(Box::new(Accounted { answer, other_uses, elsewhere }));
         }
         if !is_unused || !is_about_all {

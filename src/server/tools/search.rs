@@ -49,7 +49,7 @@ pub(crate) static TOOL: Tool = Tool {
             .with_paths()
             .also(&["file", "directory", "dir", "glob"]),
         common::TESTS,
-        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Skip so many")
+        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Results to skip")
             .also(&["skip", "start", "cursor", "page"]),
     ],
     output: None,

@@ -5,9 +5,9 @@ mod text;
 
 use super::references::uses_outside;
 use crate::answers::Answer;
-use crate::answers::render::elsewhere::{Accounted, Unused};
+use crate::answers::render::evidence::{Accounted, Unused};
 use crate::answers::render::sources::{FEW, Sources};
-use crate::answers::render::{batch, several};
+use crate::answers::render::{ambiguous, batch};
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::common::{certainty, tests};
@@ -110,11 +110,11 @@ fn one(
     let is_about_all = is_up && params.tests == Tests::default();
     let mut search = ElsewhereSearch::new(context.snapshot, context.files, context.cancel);
     let is_one = found.is_one();
-    let beside = match found.answers.first() {
-        Some(first) if !is_one && is_about_all => Some(search.beside(&[first.root.key])?),
+    let evidence = match found.answers.first() {
+        Some(first) if !is_one && is_about_all => Some(search.other_evidence(&[first.root.key])?),
         _ => None,
     };
-    several::about(&params.symbol, found, beside, |result| {
+    ambiguous::about(&params.symbol, found, evidence, |result| {
         let possible = match &result.finding {
             TraceFinding::Tree(tree) if tree.nodes.is_empty() => Some(tree.root_counts.possible),
             _ => None,
@@ -138,7 +138,7 @@ fn one(
                 Ok(Box::new(Unused { what: "callers", symbol, alike, possible, answer, elsewhere }))
             }
             None if is_about_all && is_one => {
-                let elsewhere = search.beside(&symbols)?;
+                let elsewhere = search.other_evidence(&symbols)?;
                 Ok(Box::new(Accounted { answer, other_uses, elsewhere }))
             }
             _ => Ok(Box::new(answer)),

@@ -26,7 +26,7 @@ use cograph_source::{self as source, Root, Sweep};
 use cograph_store::{Location, Pool, PoolSettings, Snapshot};
 use parking_lot::Mutex;
 use progress::{BuildProgress, about_to_start, after, failed, report, watch};
-pub use root_selection::Reach;
+pub use root_selection::AllowedRoots;
 use root_selection::RootSelection;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -116,7 +116,7 @@ impl Repositories {
     ) -> Self {
         let mut repositories = Self::of(
             &Shared::new(config, PoolSettings::default()),
-            Reach::from(root),
+            AllowedRoots::from(root),
             patience,
             || {},
         );
@@ -128,7 +128,7 @@ impl Repositories {
     /// generation.
     pub(crate) fn of(
         shared: &Arc<Shared>,
-        reach: Reach,
+        reach: AllowedRoots,
         patience: Patience,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
@@ -149,8 +149,8 @@ impl Repositories {
     }
 
     /// Records that `roots/list` was sent: calls wait for its response until then.
-    pub(crate) fn client_was_asked(&self, until: Instant) {
-        self.chosen.client_was_asked(until);
+    pub(crate) fn client_got_request(&self, until: Instant) {
+        self.chosen.client_got_request(until);
     }
 
     /// Sets the root chosen by the client: exactly this directory.
@@ -204,12 +204,12 @@ impl Repositories {
 
     /// Opens the default repository for a reader of the whole store, only if the store reflects all
     /// files: such a reader has no place for a staleness report.
-    pub fn whole(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
-        self.whole_and_files(host).map(|(snapshot, _)| snapshot)
+    pub fn up_to_date_snapshot(&self, host: &dyn Host) -> Result<Snapshot, Unavailable> {
+        self.up_to_date_snapshot_and_files(host).map(|(snapshot, _)| snapshot)
     }
 
     /// The same, with the texts of its files.
-    pub fn whole_and_files(
+    pub fn up_to_date_snapshot_and_files(
         &self,
         host: &dyn Host,
     ) -> Result<(Snapshot, impl ReadFile + use<>), Unavailable> {
@@ -369,7 +369,7 @@ impl Repositories {
         if !matches!(opened.extent, Extent::Reported(_)) {
             return false;
         }
-        let suspects = Sweep::new(opened.location.root(), opened.snapshot.asked_files()).look(1);
+        let suspects = Sweep::new(opened.location.root(), opened.snapshot.asked_files()).changed(1);
         let Ok(limits) = self.chosen.config().map(|config| config.limits) else { return false };
         if suspects.is_empty() {
             return false;
@@ -427,7 +427,7 @@ impl Repositories {
                 host,
             );
             let is_wanted = host.resume() && !host.cancel().is_cancelled();
-            self.shared.wanted.leave(&job, self.session, is_wanted);
+            self.shared.wanted.withdraw(&job, self.session, is_wanted);
             if !is_wanted {
                 return Err(unavailable("cancelled", "ask again"));
             }

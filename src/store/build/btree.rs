@@ -266,10 +266,7 @@ mod tests {
             .prepare("SELECT p.id FROM keyed k JOIN plain p ON p.id = k.number WHERE k.text = ?1")
             .expect("valid");
         for (id, _, text, _) in (0..count).map(contents) {
-            assert_eq!(
-                find.query_row([text], |row| row.get::<_, i64>(0)).expect("it is there"),
-                id
-            );
+            assert_eq!(find.query_row([text], |row| row.get::<_, i64>(0)).expect("it exists"), id);
         }
     }
 

@@ -75,7 +75,7 @@ impl RowSink for BulkRows<'_> {
     type Error = io::Error;
 
     fn add(&mut self, table: Table, values: &[Value<'_>]) -> io::Result<()> {
-        self.indexes.take_in(table, values);
+        self.indexes.collect(table, values);
         self.row.clear();
         let (key, others) = if has_numbers(table) {
             (Some(number(values, 0)), &values[1..])
@@ -136,7 +136,7 @@ struct Indexes {
 
 impl Indexes {
     /// Collects the index entries of a row.
-    fn take_in(&mut self, table: Table, values: &[Value<'_>]) {
+    fn collect(&mut self, table: Table, values: &[Value<'_>]) {
         match table {
             Table::File => {
                 if let Value::Text(path) = values[1] {

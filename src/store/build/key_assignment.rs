@@ -105,7 +105,7 @@ impl<'g> Numbering<'g> {
     }
 
     /// Assigns keys to the sites of the next file and their targets.
-    pub(crate) fn take_in(
+    pub(crate) fn assign(
         &mut self,
         texts: &'g Texts,
         record: &FileRecord,

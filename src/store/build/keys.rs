@@ -51,11 +51,11 @@ impl Places {
 
 /// A range for this many keys: the current one if they fit, otherwise a new one with spare
 /// capacity.
-pub(crate) fn fitted(at_hand: Range, len: u32, next: &mut u32) -> Result<Range, String> {
-    if at_hand.first > 0 && len <= at_hand.room {
-        return Ok(Range { len, ..at_hand });
+pub(crate) fn fitted(present: Range, len: u32, next: &mut u32) -> Result<Range, String> {
+    if present.first > 0 && len <= present.room {
+        return Ok(Range { len, ..present });
     }
-    let room = if at_hand.first > 0 { len + len / 4 + 4 } else { len };
+    let room = if present.first > 0 { len + len / 4 + 4 } else { len };
     let first = *next;
     *next = key(u64::from(first) + u64::from(room), "keys")?;
     Ok(Range { first, len, room })

@@ -91,7 +91,7 @@ impl<'f> PageFile<'f> {
 
     fn flush(&mut self) -> io::Result<()> {
         let waiting =
-            u32::try_from(self.waiting.len() / PAGE_BYTES).expect("only so many pages wait");
+            u32::try_from(self.waiting.len() / PAGE_BYTES).expect("only a number of pages wait");
         write_all_at(self.file, &self.waiting, offset(self.count - waiting))?;
         self.waiting.clear();
         Ok(())

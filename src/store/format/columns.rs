@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn signatures_come_out_as_they_were() {
-        let connection = Connection::open_in_memory().expect("memory is there");
+        let connection = Connection::open_in_memory().expect("memory is available");
         let view =
             format!("SELECT {SIGNATURE} FROM (SELECT ?1 AS signature) s, (SELECT ?2 AS text) n");
         for (signature, name, packed) in [

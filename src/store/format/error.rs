@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     fn kind(statement: &str) -> StoreErrorKind {
-        let connection = Connection::open_in_memory().expect("memory is there");
+        let connection = Connection::open_in_memory().expect("memory is available");
         connection
             .execute_batch("PRAGMA max_page_count = 3; CREATE TABLE t (a)")
             .expect("room for a table");

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_by_other_rules_is_beside_the_usual_one() {
+    fn an_index_by_other_rules_is_next_to_the_usual_one() {
         let usual = Location::new(Path::new("/cache"), Path::new("/a/project"));
         let other = usual.clone().under(7);
         assert_eq!(usual.clone().under(0), usual);

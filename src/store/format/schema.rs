@@ -9,7 +9,7 @@ use cograph_model::{
 };
 
 /// Format version of a store file.
-pub const FORMAT: u32 = 15;
+pub const FORMAT: u32 = 16;
 
 /// "cogr" in SQLite's header: identifies files of this application.
 pub(crate) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -36,7 +36,7 @@ CREATE TABLE name_tops (id INTEGER PRIMARY KEY CHECK (id = 1), tops BLOB NOT NUL
 CREATE TABLE name_gram (id INTEGER PRIMARY KEY, runs BLOB NOT NULL);
 -- Names of which the runs do not tell any more how many symbols have them and how often these are used.
 CREATE TABLE name_changed (name INTEGER PRIMARY KEY);
--- What `index` knows of files that have changed since the store's segment was written, by key, in a form of its own; 0 stands for
+-- What `index` knows of files that have changed since the store's segment was written, by key, in a form of its own; 0 is
 -- the repository.
 CREATE TABLE known (file INTEGER PRIMARY KEY, data BLOB NOT NULL);
 CREATE TABLE file (

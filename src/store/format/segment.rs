@@ -236,7 +236,7 @@ mod tests {
     fn a_segment_gives_what_was_written_or_nothing() {
         let directory = tempfile::tempdir().expect("a temporary directory");
         let location = Location::at(directory.path().to_path_buf(), directory.path().to_path_buf());
-        let lock = location.lock(Duration::ZERO).expect("nobody else writes");
+        let lock = location.lock(Duration::ZERO).expect("no other process writes");
         let store = location.generation_path(1);
         let identity = Identity { uid: 7, generation: 1 };
         let draft = Draft::begin(&lock).expect("room");
@@ -261,9 +261,9 @@ mod tests {
         );
         share(&store, &location.generation_path(2));
         let path = segment_of(&store);
-        let whole = fs::metadata(&path).expect("it is there").len();
+        let whole = fs::metadata(&path).expect("it exists").len();
 
-        let file = File::options().write(true).open(&path).expect("it is there");
+        let file = File::options().write(true).open(&path).expect("it exists");
         write_all_at(&file, b"x", start + PIECE_HEAD_BYTES as u64).expect("room");
         assert_eq!(
             (segment.raw(two), segment.piece(one).is_some()),

@@ -287,7 +287,7 @@ mod tests {
     use crate::format::views::{KEPT_TABLES, KEPT_VIEWS, VIEWS};
 
     fn fresh() -> Connection {
-        let connection = Connection::open_in_memory().expect("memory is there");
+        let connection = Connection::open_in_memory().expect("memory is available");
         connection.execute_batch(TABLES).expect("the tables are valid");
         for view in VIEWS {
             connection.execute_batch(&view.create()).expect("the views are valid");

@@ -38,7 +38,7 @@ pub const VIEWS: &[View] = &[
             ("size", "bytes"),
             ("lines", "lines"),
             ("skipped", "why it was not indexed, or null"),
-            ("generated", "1 if it says that it is generated"),
+            ("generated", "1 if it is marked as generated"),
             ("test", "1 if it is test code as a whole"),
             ("symbols", "symbols it defines"),
             ("resolved", "sites with a proven target"),

@@ -14,7 +14,7 @@ use crate::format::rows::NameKey;
 use crate::format::statements;
 use crate::name_index::filter::{CompiledFilter, NameParts};
 use crate::read::connection::Snapshot;
-use crate::read::name_cache::{NameRuns, RunTops, look};
+use crate::read::name_cache::{NameRuns, RunTops, locked};
 
 /// Cursor over names, run by run; each run is visited once.
 pub struct NameWalk<'s> {
@@ -84,7 +84,7 @@ impl<'s> NameWalk<'s> {
 
     fn runs_with_gram(&self, gram: u32) -> Result<Arc<NameRuns>, StoreError> {
         let kept = &self.snapshot.store().name_cache().lists;
-        if let Some(runs) = look(kept).get(&gram) {
+        if let Some(runs) = locked(kept).get(&gram) {
             return Ok(Arc::clone(runs));
         }
         let mut runs = NameRuns::none(self.tops.most.len());
@@ -96,7 +96,7 @@ impl<'s> NameWalk<'s> {
         })?;
         whole.ok_or_else(|| damaged(self.snapshot, "a list of runs cannot be read"))?;
         let runs = Arc::new(runs);
-        look(kept).put(gram, Arc::clone(&runs));
+        locked(kept).put(gram, Arc::clone(&runs));
         Ok(runs)
     }
 
@@ -165,7 +165,7 @@ impl<'s> NameWalk<'s> {
 
     fn run(&self, at: usize) -> Result<Arc<Run>, StoreError> {
         let kept = &self.snapshot.store().name_cache().runs;
-        if let Some(run) = look(kept).get(&at) {
+        if let Some(run) = locked(kept).get(&at) {
             return Ok(Arc::clone(run));
         }
         let mut run = None;
@@ -175,7 +175,7 @@ impl<'s> NameWalk<'s> {
         })?;
         let run =
             Arc::new(run.ok_or_else(|| damaged(self.snapshot, "a run of names cannot be read"))?);
-        look(kept).put(at, Arc::clone(&run));
+        locked(kept).put(at, Arc::clone(&run));
         Ok(run)
     }
 

@@ -57,7 +57,7 @@ impl Control {
     /// Progress callback, for the `look`th time. Returns true to interrupt.
     pub(super) fn should_stop(&self, look: u32) -> bool {
         if self.guarded.load(Ordering::Relaxed) {
-            if look.is_multiple_of(CALLBACKS_PER_MEMORY_CHECK) && self.meter.look() {
+            if look.is_multiple_of(CALLBACKS_PER_MEMORY_CHECK) && self.meter.is_exceeded() {
                 return true;
             }
         } else if !look.is_multiple_of(CALLBACKS_PER_CHECK) {
@@ -104,7 +104,7 @@ impl Meter {
     }
 
     /// True if the statement exceeded the memory limit. Stays true until the next one.
-    pub(crate) fn look(&self) -> bool {
+    pub(crate) fn is_exceeded(&self) -> bool {
         if heap_bytes().wrapping_sub(self.before.load(Ordering::Relaxed)) > MEMORY_BYTES {
             self.is_exceeded.store(true, Ordering::Relaxed);
         }

@@ -33,7 +33,7 @@ impl Default for NameCache {
 }
 
 /// The lock is held for a cache access only.
-pub(crate) fn look<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(kept: &Mutex<T>) -> MutexGuard<'_, T> {
     kept.lock()
 }
 

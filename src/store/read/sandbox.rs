@@ -101,7 +101,7 @@ pub(crate) fn run(
         Err(error)
             if error.sqlite_error_code() == Some(rusqlite::ErrorCode::OperationInterrupted) =>
         {
-            outcome.out_of_memory = control.meter.look();
+            outcome.out_of_memory = control.meter.is_exceeded();
             outcome.out_of_time = !outcome.out_of_memory;
             Ok(outcome)
         }

@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(
             (known(1, 2), known(1, 1), known(1, 4)),
             (None, Some(third), Some(third)),
-            "what was asked for longest ago goes"
+            "the least recently used goes"
         );
         assert_eq!(known(2, 1), None);
         kept.keep(state(2), SymbolKey(1), sites(third));

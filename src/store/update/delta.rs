@@ -279,7 +279,7 @@ impl Writer<'_> {
             self.lists_of(keys.sites, lists)?;
             let ranges =
                 [keys.symbols.first, keys.symbols.end(), keys.sites.first, keys.sites.end()];
-            self.removed_names.borrow_mut().take_in(self.connection, ranges)?;
+            self.removed_names.borrow_mut().record(self.connection, ranges)?;
             self.run(statements::REMOVE_FILE, [keys.file])?;
             self.run(statements::REMOVE_FILE_WORDS, [keys.file])?;
             self.run(statements::MARK_WORDS, [keys.file])?;

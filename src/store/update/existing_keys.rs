@@ -12,7 +12,7 @@ pub(super) struct RemovedNames(FxHashMap<Box<str>, u32>);
 
 impl RemovedNames {
     /// Records the names of rows to be deleted: first symbol and end, first site and end.
-    pub(crate) fn take_in(
+    pub(crate) fn record(
         &mut self,
         connection: &Connection,
         ranges: [u32; 4],

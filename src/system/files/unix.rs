@@ -70,7 +70,7 @@ impl OpenDirectory {
     }
 
     /// Metadata of an entry; of a link that of the link itself.
-    pub fn look(&self, path: &Path) -> io::Result<FileStat> {
+    pub fn stat(&self, path: &Path) -> io::Result<FileStat> {
         look_at(&self.0, path, false)
     }
 

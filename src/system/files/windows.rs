@@ -48,7 +48,7 @@ impl OpenDirectory {
     }
 
     /// Metadata of an entry; of a link that of the link itself.
-    pub fn look(&self, path: &Path) -> io::Result<FileStat> {
+    pub fn stat(&self, path: &Path) -> io::Result<FileStat> {
         find(&self.0.join(path), false)
     }
 

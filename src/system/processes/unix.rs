@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ends_a_process_is_told_apart() {
+    fn what_ends_a_process_is_distinguished() {
         for (signal, is_outside) in
             [(Signal::KILL, true), (Signal::TERM, true), (Signal::SEGV, false)]
         {

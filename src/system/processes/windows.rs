@@ -155,7 +155,7 @@ pub fn fault() {
 }
 
 /// Ends this process at once, as Ctrl-C does; for tests.
-#[expect(clippy::disallowed_methods, reason = "no destructor runs where this is asked for")]
+#[expect(clippy::disallowed_methods, reason = "no destructor runs where this is requested")]
 pub fn end_from_outside() {
     std::process::exit(INTERRUPTED.cast_signed());
 }
@@ -182,7 +182,7 @@ mod tests {
     use std::os::windows::process::ExitStatusExt;
 
     #[test]
-    fn what_ends_a_process_is_told_apart() {
+    fn what_ends_a_process_is_distinguished() {
         let of = |code: u32| {
             let status = ExitStatus::from_raw(code);
             (was_ended_from_outside(status), described(status))
@@ -196,7 +196,7 @@ mod tests {
     fn a_group_ends_when_it_is_killed() {
         let mut command = Command::new("findstr");
         command.arg("x");
-        let (group, _input, _output, _errors) = ChildGroup::start(command).expect("it is there");
+        let (group, _input, _output, _errors) = ChildGroup::start(command).expect("it exists");
         group.kill();
         group.wait();
         assert!(group.reap().is_some() && group.reap().is_none());

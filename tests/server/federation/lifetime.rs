@@ -72,7 +72,7 @@ fn programs_that_were_still_being_connected_to_end_with_their_client_too() {
                 assert!(Instant::now() < until, "{name} is started");
                 std::thread::yield_now();
             }
-            let text = fs::read_to_string(scripts.path().join(name)).expect("it is there");
+            let text = fs::read_to_string(scripts.path().join(name)).expect("it exists");
             pids.extend(text.split_whitespace().map(str::to_owned));
         }
         assert!(pids.len() == 4 && pids.iter().all(|pid| is_alive(pid)), "{pids:?}");

@@ -10,7 +10,7 @@ use super::{Web, request};
 use crate::server::client::{PATIENCE, initialize};
 
 #[test]
-fn a_request_without_the_token_is_told_how_to_show_it() {
+fn a_request_without_the_token_gets_a_hint_how_to_send_it() {
     let web = Web::start(&[]);
     let challenge = |headers: &[&str]| {
         let answer = web.ask("POST", headers, &initialize("2025-11-25"));

@@ -6,7 +6,7 @@ use crate::imports::record::ImportEntry;
 use crate::walk::input::Input;
 use crate::walk::{Walk, children, names, texts};
 use cograph_grammar::ImportForm;
-use cograph_model::facts::{ImportId, ImportKind, NameId};
+use cograph_model::facts::{ImportId, ImportKind, NameId, Synthetic};
 use tree_sitter::Node;
 
 pub(super) fn import_clauses<'t>(walk: &mut Walk<'t>, form: &'static ImportForm, node: Node<'t>) {
@@ -63,9 +63,10 @@ pub(super) fn import_clauses<'t>(walk: &mut Walk<'t>, form: &'static ImportForm,
             let alias_node =
                 alias.as_ref().and_then(|selector| selector.first(specifier)).unwrap_or(name);
             let alias = names::name_of(walk, alias_node);
-            let (kind, item) = match texts::text_of(&walk.input, name) {
-                "default" => (ImportKind::Default, NameId::NONE),
-                _ => (ImportKind::Item, names::name_of(walk, name)),
+            let is_default = Synthetic::DefaultExport.is(texts::text_of(&walk.input, name));
+            let (kind, item) = match is_default {
+                true => (ImportKind::Default, NameId::NONE),
+                false => (ImportKind::Item, names::name_of(walk, name)),
             };
             let module = module.clone();
             let id = record::record(

@@ -1,4 +1,4 @@
-//! Head of a declaration: its leading words, classified.
+//! DeclarationHead of a declaration: its leading words, classified.
 
 use crate::preprocess::attributes::{Finder, Holds};
 use crate::preprocess::edits::{Edit, Use};
@@ -21,8 +21,8 @@ pub(super) enum Part {
 /// Parts by their first tokens; few declarations have more.
 type Parts = SmallVec<[(Part, usize); 8]>;
 
-/// Head of a declaration.
-pub(super) struct Head {
+/// DeclarationHead of a declaration.
+pub(super) struct DeclarationHead {
     pub(super) parts: Parts,
     /// Token behind it.
     pub(super) end: usize,
@@ -34,9 +34,13 @@ pub(super) struct Head {
 
 impl Finder<'_> {
     /// Reads the head of a declaration; `None` for statements.
-    pub(super) fn head(&mut self, start: usize, inside: Holds) -> Option<Head> {
-        let mut head =
-            Head { parts: Parts::new(), end: start, named_elsewhere: false, destructor: false };
+    pub(super) fn head(&mut self, start: usize, inside: Holds) -> Option<DeclarationHead> {
+        let mut head = DeclarationHead {
+            parts: Parts::new(),
+            end: start,
+            named_elsewhere: false,
+            destructor: false,
+        };
         let mut at = start;
         while let Some(token) = self.tokens.get(at) {
             match token.kind {

@@ -13,7 +13,7 @@ use cograph_faults::{Fault, planted};
 use cograph_model::SkipReason;
 use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, Relation};
-use cograph_resolve::{Asked, Resolved, Shared};
+use cograph_resolve::{Footprint, Resolved, Shared};
 use cograph_store::{KnownRows, WrittenFile};
 
 /// Previous results in terms of current positions, and the new rows.
@@ -82,7 +82,7 @@ impl Resident {
                 _ => {
                     taken.rows.push((key.0, Some(archive::row_without_facts())));
                     self.record_declaring_file(key, Vec::new());
-                    self.asked[place] = Asked::default();
+                    self.asked[place] = Footprint::default();
                 }
             }
             start_files.extend(self.start_files(&old.relations, &found.relations));

@@ -1,7 +1,7 @@
 //! Encoding of expressions: a tag and operands.
 
 use super::{DeltaState, run};
-use crate::facts::{Expr, ExprId, NameId, Run, ScopeId};
+use crate::facts::{ArgumentLabel, Contextual, Expr, ExprId, NameId, Run, ScopeId, Wrapper};
 use crate::packed::Pass;
 
 /// Encodes or decodes an expression.
@@ -27,9 +27,9 @@ pub(super) fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut DeltaState) 
         14 => Expr::Union(parts.run(a, b)?),
         15 => Expr::Tuple(parts.run(a, b)?),
         16 => Expr::Lambda(parts.scope(a)?),
-        17 => Expr::Given(parts.scope(a)?, parts.pass.small(b)?),
+        17 => Expr::Given(parts.scope(a)?, contextual(parts.pass.small(b)?)),
         18 => Expr::Apply(parts.of(a)?, parts.run(b, c)?),
-        19 => Expr::Wrap(parts.of(a)?, parts.name(b)?),
+        19 => Expr::Wrap(parts.of(a)?, wrapper(parts.pass.small(b)?)),
         20 => Expr::Array(parts.of(a)?),
         21 => Expr::Function(parts.run(a, b)?),
         22 => Expr::Base(parts.of(a)?, parts.pass.small(b)? != 0),
@@ -39,7 +39,7 @@ pub(super) fn expr<P: Pass>(pass: &mut P, expr: &Expr, before: &mut DeltaState) 
         26 => Expr::Unwrapped(parts.of(a)?),
         27 => Expr::Enter(parts.of(a)?),
         28 => Expr::TypeOf(parts.of(a)?),
-        29 => Expr::Argument(parts.of(a)?, parts.name(b)?),
+        29 => Expr::Argument(parts.of(a)?, label(parts.pass.small(b)?)),
         30 => Expr::Parameter(parts.of(a)?, parts.pass.small(b)?),
         31 => Expr::Uncalled(parts.of(a)?),
         _ => return None,
@@ -68,9 +68,9 @@ fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
         Expr::Union(run) => (14, [run.start, run.len, 0]),
         Expr::Tuple(run) => (15, [run.start, run.len, 0]),
         Expr::Lambda(scope) => (16, [scope.0, 0, 0]),
-        Expr::Given(scope, number) => (17, [scope.0, number, 0]),
+        Expr::Given(scope, what) => (17, [scope.0, contextual_number(what), 0]),
         Expr::Apply(of, run) => (18, [of.0, run.start, run.len]),
-        Expr::Wrap(of, name) => (19, [of.0, name.0, 0]),
+        Expr::Wrap(of, wrapper) => (19, [of.0, wrapper_number(wrapper), 0]),
         Expr::Array(of) => (20, [of.0, 0, 0]),
         Expr::Function(run) => (21, [run.start, run.len, 0]),
         Expr::Base(of, implements) => (22, [of.0, implements.into(), 0]),
@@ -80,9 +80,68 @@ fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
         Expr::Unwrapped(of) => (26, [of.0, 0, 0]),
         Expr::Enter(of) => (27, [of.0, 0, 0]),
         Expr::TypeOf(of) => (28, [of.0, 0, 0]),
-        Expr::Argument(of, name) => (29, [of.0, name.0, 0]),
+        Expr::Argument(of, label) => (29, [of.0, label_number(label), 0]),
         Expr::Parameter(of, number) => (30, [of.0, number, 0]),
         Expr::Uncalled(of) => (31, [of.0, 0, 0]),
+    }
+}
+
+/// Kinds of an operand come before its positions or names, whose numbers begin behind them.
+const CONTEXTUAL_KINDS: u32 = 2;
+const WRAPPER_KINDS: u32 = 5;
+const LABEL_KINDS: u32 = 2;
+
+fn contextual_number(what: Contextual) -> u32 {
+    match what {
+        Contextual::Receiver => 0,
+        Contextual::Object => 1,
+        Contextual::Parameter(position) => position.wrapping_add(CONTEXTUAL_KINDS),
+    }
+}
+
+fn contextual(number: u32) -> Contextual {
+    match number {
+        0 => Contextual::Receiver,
+        1 => Contextual::Object,
+        _ => Contextual::Parameter(number - CONTEXTUAL_KINDS),
+    }
+}
+
+fn wrapper_number(wrapper: Wrapper) -> u32 {
+    match wrapper {
+        Wrapper::Plain => 0,
+        Wrapper::Receiver => 1,
+        Wrapper::Decorator => 2,
+        Wrapper::ReadOnly => 3,
+        Wrapper::Prepended => 4,
+        Wrapper::Named(name) => name.0.wrapping_add(WRAPPER_KINDS),
+    }
+}
+
+fn wrapper(number: u32) -> Wrapper {
+    match number {
+        0 => Wrapper::Plain,
+        1 => Wrapper::Receiver,
+        2 => Wrapper::Decorator,
+        3 => Wrapper::ReadOnly,
+        4 => Wrapper::Prepended,
+        _ => Wrapper::Named(NameId(number - WRAPPER_KINDS)),
+    }
+}
+
+fn label_number(label: ArgumentLabel) -> u32 {
+    match label {
+        ArgumentLabel::Last => 0,
+        ArgumentLabel::Spread => 1,
+        ArgumentLabel::Name(name) => name.0.wrapping_add(LABEL_KINDS),
+    }
+}
+
+fn label(number: u32) -> ArgumentLabel {
+    match number {
+        0 => ArgumentLabel::Last,
+        1 => ArgumentLabel::Spread,
+        _ => ArgumentLabel::Name(NameId(number - LABEL_KINDS)),
     }
 }
 
@@ -109,5 +168,38 @@ impl<P: Pass> Parts<'_, P> {
 
     fn run(&mut self, start: u32, len: u32) -> Option<Run> {
         run(self.pass, Run { start, len }, &mut self.before.list)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packed::{Reader, Writer};
+
+    #[test]
+    fn operands_that_are_no_ids_come_back() {
+        let of = ExprId(0);
+        let given = [Contextual::Receiver, Contextual::Object, Contextual::Parameter(0)];
+        let wrappers = [
+            Wrapper::Plain,
+            Wrapper::Receiver,
+            Wrapper::Decorator,
+            Wrapper::ReadOnly,
+            Wrapper::Prepended,
+            Wrapper::Named(NameId(0)),
+        ];
+        let labels = [ArgumentLabel::Last, ArgumentLabel::Spread, ArgumentLabel::Name(NameId(0))];
+        let given = given.map(|what| Expr::Given(ScopeId(1), what));
+        let wrapped = wrappers.map(|wrapper| Expr::Wrap(of, wrapper));
+        let arguments = labels.map(|label| Expr::Argument(of, label));
+        for expected in given.into_iter().chain(wrapped).chain(arguments) {
+            let mut writer = Writer::default();
+            expr(&mut writer, &expected, &mut DeltaState { expr: 1, ..DeltaState::default() });
+            let (_, bytes) = writer.into_parts();
+            let mut reader = Reader::new(&bytes, &[]);
+            let mut before = DeltaState { expr: 1, ..DeltaState::default() };
+            assert_eq!(expr(&mut reader, &Expr::Unknown, &mut before), Some(expected));
+            assert!(reader.rest().is_empty(), "{expected:?}");
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Ambiguous call sites of a group of symbols.
 
 use super::gathered::EdgeCollector;
-use super::within::Group;
+use super::group::Group;
 use super::{CallGraph, enclosing};
 use crate::graph::error::QueryError;
 use cograph_store::SymbolKey;

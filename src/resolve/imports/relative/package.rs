@@ -243,8 +243,8 @@ fn all_of<T: Copy + PartialEq>(
     targets: &[ConditionTarget],
     find: impl Fn(&str) -> Option<Found<T>>,
 ) -> Option<Found<T>> {
-    let is_there = |target: &ConditionTarget| Some((find(&target.path)?, target.varies));
-    let mut there = targets.iter().filter_map(is_there);
+    let existing = |target: &ConditionTarget| Some((find(&target.path)?, target.varies));
+    let mut there = targets.iter().filter_map(existing);
     let (mut all, varies) = there.next()?;
     for (others, _) in there.filter(|(_, other)| varies && *other) {
         for other in others {

@@ -3,7 +3,7 @@
 use crate::files::project_file::ProjectFile;
 use crate::imports::ModuleChange;
 use crate::incremental::change::{Listing, Replaced, VisibleChange};
-use crate::units::footprint::{Altered, Asked, Question};
+use crate::units::footprint::{ChangedAnswers, Footprint, Question};
 use crate::units::import_target::family;
 use crate::workspace::postings::Own;
 use crate::workspace::tables::Tables;
@@ -35,7 +35,7 @@ impl Placement {
         gone: &[(FileId, Vec<Own>)],
         listing: Option<&Listing>,
         project_files: Option<&[ProjectFile]>,
-        asked: &[&Asked],
+        asked: &[&Footprint],
     ) -> Self {
         let others = || replaced.iter().filter(|file| file.seen == VisibleChange::Anything);
         let is_crate = |language: &Language| language.manifest.modules.declares_children();
@@ -54,7 +54,7 @@ impl Placement {
             files: others().map(|file| file.key).collect(),
             questions: Vec::new(),
         };
-        let mut included = Altered::default();
+        let mut included = ChangedAnswers::default();
         let gone = gone.iter().map(|(file, _)| {
             let path = tables.files.path(*file);
             (path, tables.files.language(*file).or_else(|| language_by_name(path)))

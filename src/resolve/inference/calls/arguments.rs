@@ -5,7 +5,7 @@ use crate::db::Db;
 use crate::db::ty::{ARRAY, Ty};
 use crate::inference::members::{hierarchy, lookup, overrides};
 use crate::units::interner::Name;
-use cograph_model::facts::{Expr, ExprId, Run, SPREAD_ARGUMENT};
+use cograph_model::facts::{ArgumentLabel, Expr, ExprId, Run};
 use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 
@@ -27,9 +27,11 @@ pub(super) fn labels(db: &Db, file: FileId, args: Run) -> Labels {
     let unit = db.program.known(file);
     let values = &unit.facts.lists[args.range()];
     let label = |value: &ExprId| match value.get().map(|value| unit.facts.exprs[value]) {
-        Some(Expr::Argument(_, name)) if !name.is_some() => Label::Last,
-        Some(Expr::Argument(_, name)) if unit.text(name) == SPREAD_ARGUMENT => Label::Spread,
-        Some(Expr::Argument(_, name)) => Label::Name(unit.name(name)),
+        Some(Expr::Argument(_, label)) => match label {
+            ArgumentLabel::Name(name) => Label::Name(unit.name(name)),
+            ArgumentLabel::Last => Label::Last,
+            ArgumentLabel::Spread => Label::Spread,
+        },
         _ => Label::Position,
     };
     let labels: Labels = values.iter().map(label).collect();

@@ -12,7 +12,7 @@ use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::{ImplicitUse, Tier};
 use cograph_model::SymbolKind;
-use cograph_model::facts::{ExprId, LocalSymbol, Run, ScopeId, flags};
+use cograph_model::facts::{CALL_SUFFIX, ExprId, LocalSymbol, Run, ScopeId, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -154,7 +154,7 @@ fn outside_result(db: &Db, file: FileId, name: &Rc<str>, args: Run) -> Ty {
     }
     match language.flow(last) {
         Some((canonical, _)) => Ty::builtin(canonical, &[]),
-        None => Ty::External(qualified(name, "", "()")),
+        None => Ty::External(qualified(name, "", CALL_SUFFIX)),
     }
 }
 
@@ -380,8 +380,8 @@ fn constructed(db: &Db, file: FileId, symbol: SymbolRef, given: &TyList, args: R
     if known.is_empty() {
         return plain;
     }
-    let stands_for = |param: &Parameter| {
+    let represents = |param: &Parameter| {
         known.iter().find(|(of, _)| of == param).map_or(Ty::Unknown, |(_, ty)| ty.clone())
     };
-    Ty::Instance(symbol, params.iter().map(|(param, _)| stands_for(param)).collect())
+    Ty::Instance(symbol, params.iter().map(|(param, _)| represents(param)).collect())
 }

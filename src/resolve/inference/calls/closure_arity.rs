@@ -7,7 +7,7 @@ use crate::inference::members::type_flow;
 use crate::inference::types::infer;
 use cograph_grammar::FlowKind;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{EXPECTED, Expr, ExprId, RECEIVER_TYPE, Run, ScopeId, flags};
+use cograph_model::facts::{Contextual, Expr, ExprId, Run, ScopeId, Wrapper, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -69,9 +69,7 @@ fn of_closure(db: &Db, file: FileId, closure: ScopeId) -> Option<(usize, usize)>
 fn counted(db: &Db, file: FileId) -> FxHashMap<ScopeId, usize> {
     let mut counts: FxHashMap<ScopeId, usize> = FxHashMap::default();
     for expr in &db.program.known(file).facts.exprs {
-        if let Expr::Given(scope, position) = expr
-            && *position < EXPECTED
-        {
+        if let Expr::Given(scope, Contextual::Parameter(position)) = expr {
             let count = counts.entry(*scope).or_default();
             *count = (*count).max(*position as usize + 1);
         }
@@ -92,7 +90,7 @@ fn of_type(db: &Db, file: FileId, function: ExprId) -> Option<usize> {
             let (_, params) = facts.lists[parts.range()].split_last()?;
             let is_receiver = |part: &&ExprId| {
                 let part = part.get().map(|part| facts.exprs[part]);
-                matches!(part, Some(Expr::Wrap(_, mark)) if unit.text(mark) == RECEIVER_TYPE)
+                matches!(part, Some(Expr::Wrap(_, Wrapper::Receiver)))
             };
             Some(params.len() - params.iter().take(1).filter(is_receiver).count())
         }

@@ -17,7 +17,7 @@ use crate::units::symbols::Symbols;
 use cograph_grammar::FlowKind;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{
-    BindingId, EXPECTED, Expr, ExprId, GIVEN, RECEIVER, RECEIVER_TYPE, Run, ScopeId,
+    BindingId, Contextual, Expr, ExprId, FileFacts, Run, ScopeId, Synthetic, Wrapper,
 };
 use cograph_model::graph::{FileId, SymbolRef};
 
@@ -25,18 +25,18 @@ use cograph_model::graph::{FileId, SymbolRef};
 const RECEIVER_MARK: &str = "this ";
 
 /// Returns the type of a closure's parameter from the call that the closure is passed to.
-pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) -> Ty {
+pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -> Ty {
     let unit = db.program.known(file);
-    if position == EXPECTED as usize {
+    if what == Contextual::Object {
         let expected = object_type(db, file, closure);
         return type_flow::through(db, file, &expected, |flow| flow.awaited.as_deref())
             .unwrap_or(expected);
     }
     let (call, argument) = match unit.context(closure).map(|(context, _)| context) {
         Some(Context::Argument(call, argument)) => (call, argument),
-        Some(Context::Declared(ty)) => return parameter_of(db, file, ty, position),
+        Some(Context::Declared(ty)) => return parameter_of(db, file, ty, what),
         Some(Context::Member(object, name)) => {
-            return given_to_member(db, file, object, unit.name(name), position);
+            return given_to_member(db, file, object, unit.name(name), what);
         }
         None => return Ty::Unknown,
     };
@@ -44,10 +44,10 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
             let (callee, types) = generics::unapplied(db, file, callee);
-            let mut given = Given::without_closures(db, file, args, (argument, closure));
+            let mut given = PassedArguments::without_closures(db, file, args, (argument, closure));
             let count = overload::argument_count(args);
             let extension =
-                extensions::callee_ty(db, file, callee, extensions::Given::Number(count));
+                extensions::callee_ty(db, file, callee, extensions::KnownArguments::Number(count));
             let known = extension
                 .unwrap_or_else(|| callee::callee_ty(db, file, callee, &given.types, args));
             if let Ty::Callable(symbols, receiver) = &known {
@@ -59,13 +59,13 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
                     given.insert_receiver(first);
                 }
                 let fitting = call::fitting(db, file, symbols, given.as_arguments(), false);
-                return match given_by(db, &fitting, receiver, &given, position) {
-                    Ty::Unknown => given_in_body(db, &fitting, position),
+                return match given_by(db, &fitting, receiver, &given, what) {
+                    Ty::Unknown => given_in_body(db, &fitting, what),
                     declared => declared,
                 };
             }
             if let Ty::Type(symbol, _) = known {
-                return given_to_type(db, symbol, &known, &given, position);
+                return given_to_type(db, symbol, &known, &given, what);
             }
             let (object, name) = match unit.facts.exprs[callee.get().unwrap_or(call)] {
                 Expr::Member(object, name) => (infer::ty(db, file, object), name),
@@ -74,9 +74,9 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
                         let receiver = receiver::receiver_type(db, file, scope);
                         let receiver = receiver.unwrap_or(Ty::Unknown);
                         let member = db.program.text(unit.name(name));
-                        return given_by_table(db, file, &receiver, member, position);
+                        return given_by_table(db, file, &receiver, member, what);
                     };
-                    return given_by_function(db, file, function, &given.types, position);
+                    return given_by_function(db, file, function, &given.types, what);
                 }
                 _ => return Ty::Unknown,
             };
@@ -84,7 +84,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
             let parts: Vec<Ty> = object
                 .alternatives()
                 .iter()
-                .map(|object| given_by_table(db, file, object, member, position))
+                .map(|object| given_by_table(db, file, object, member, what))
                 .collect();
             Ty::union(parts)
         }
@@ -93,8 +93,8 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
             let (Ty::Type(symbol, _) | Ty::Instance(symbol, _)) = made else {
                 return Ty::Unknown;
             };
-            let given = Given::without_closures(db, file, args, (argument, closure));
-            given_to_type(db, symbol, &made, &given, position)
+            let given = PassedArguments::without_closures(db, file, args, (argument, closure));
+            given_to_type(db, symbol, &made, &given, what)
         }
         _ => Ty::Unknown,
     }
@@ -102,30 +102,36 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, position: usize) ->
 
 /// Returns the type of a parameter of a closure that a constructor takes, or that the name of a
 /// functional type converts to it.
-fn given_to_type(db: &Db, symbol: SymbolRef, made: &Ty, given: &Given, position: usize) -> Ty {
+fn given_to_type(
+    db: &Db,
+    symbol: SymbolRef,
+    made: &Ty,
+    given: &PassedArguments,
+    what: Contextual,
+) -> Ty {
     let symbol = aliases::alias_target(db, symbol).unwrap_or(symbol);
     let hierarchy = hierarchy::hierarchy(db, symbol);
     let constructors = hierarchy.types.iter().map(|(ty, _)| call::constructors(db, *ty));
     match constructors.into_iter().find(|found| !found.is_empty()) {
-        Some(constructors) => given_by(db, &constructors, Some(made), given, position),
+        Some(constructors) => given_by(db, &constructors, Some(made), given, what),
         None if db.program.symbol(symbol).params.len > 0 => {
-            given_by(db, &[symbol], Some(made), given, position)
+            given_by(db, &[symbol], Some(made), given, what)
         }
-        None => parameter_of_type(db, &instance_of(made), symbol, position),
+        None => parameter_of_type(db, &instance_of(made), symbol, what),
     }
 }
 
 /// Returns the type of a parameter of a closure that is a member of an object, from the
 /// declared type of the object.
-fn given_to_member(db: &Db, file: FileId, object: ScopeId, name: Name, position: usize) -> Ty {
+fn given_to_member(db: &Db, file: FileId, object: ScopeId, name: Name, what: Contextual) -> Ty {
     let object = object_type(db, file, object);
     let Some(&member) = lookup::member_symbols(db, &object, name).first() else {
         return Ty::Unknown;
     };
     let entry = db.program.symbol(member);
     let given = match entry.kind.is_callable() {
-        true => overload::parameter_types(db, member).get(position).cloned().unwrap_or(Ty::Unknown),
-        false => parameter_of(db, member.file, entry.ty, position),
+        true => parameter_at(db, member, what),
+        false => parameter_of(db, member.file, entry.ty, what),
     };
     generics::substituted(db, given, Some(&object))
 }
@@ -145,13 +151,13 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
         }
         Context::Argument(call, argument) => match call.get().map(|call| unit.facts.exprs[call]) {
             Some(Expr::Call(callee, args)) => {
-                let given = Given::without_closures(db, file, args, (argument, object));
+                let given = PassedArguments::without_closures(db, file, args, (argument, object));
                 expected_of_call(db, callee, &given)
             }
             Some(Expr::Construct(ty, args)) => {
                 let made = infer::type_of(db, file, ty);
                 let Ty::Type(symbol, _) = made else { return Ty::Unknown };
-                let given = Given::without_closures(db, file, args, (argument, object));
+                let given = PassedArguments::without_closures(db, file, args, (argument, object));
                 let constructors = call::constructors(db, symbol);
                 expected_by(db, &constructors, Some(&instance_of(&made)), &given)
             }
@@ -162,7 +168,7 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
 }
 
 /// Returns the type of the parameter for an argument of a call.
-fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
+fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
     let file = given.file;
     let (plain, types) = generics::unapplied(db, file, callee);
     let lists = &db.program.known(file).facts.lists;
@@ -174,13 +180,14 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &Given) -> Ty {
             expected_by(db, &symbols, receiver.as_deref(), given).map(&bind)
         }
         // What a variable of a function type takes is known, not which function it is.
-        _ => declared_type(db, file, plain)
-            .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, given.closure)),
+        _ => declared_type(db, file, plain).map_or(Ty::Unknown, |(of, ty)| {
+            parameter_of(db, of, ty, Contextual::at(given.closure))
+        }),
     }
 }
 
 /// Returns the type of the parameter for an argument of one of several callables.
-fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &Given) -> Ty {
+fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &PassedArguments) -> Ty {
     let declared = |callable: &SymbolRef| {
         overload::parameter_types(db, *callable).get(given.place(db, *callable)?).cloned()
     };
@@ -231,7 +238,7 @@ fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId
 }
 
 /// Arguments of a call that a closure is passed to.
-struct Given {
+struct PassedArguments {
     file: FileId,
     args: Run,
     types: Vec<Ty>,
@@ -241,7 +248,7 @@ struct Given {
     scope: ScopeId,
 }
 
-impl Given {
+impl PassedArguments {
     /// Closures stay unknown: their results may depend on the current inference.
     fn without_closures(
         db: &Db,
@@ -289,8 +296,9 @@ fn arguments_without_closures(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
 }
 
 /// Returns the type of what callables pass to their closure at a position.
-fn given_in_body(db: &Db, callables: &[SymbolRef], position: usize) -> Ty {
-    let name = db.program.named(&format!("{GIVEN}{position}"));
+fn given_in_body(db: &Db, callables: &[SymbolRef], what: Contextual) -> Ty {
+    let name = what.position().and_then(Synthetic::passed_argument);
+    let Some(name) = name.map(|name| db.program.synthetic(name)) else { return Ty::Unknown };
     let mut parts = Vec::new();
     for callable in callables {
         let unit = db.program.known(callable.file);
@@ -306,8 +314,8 @@ fn given_by(
     db: &Db,
     callables: &[SymbolRef],
     receiver: Option<&Ty>,
-    given: &Given,
-    position: usize,
+    given: &PassedArguments,
+    what: Contextual,
 ) -> Ty {
     for &callable in callables {
         let entry = db.program.symbol(callable);
@@ -319,7 +327,7 @@ fn given_by(
         }
         let facts = db.program.known(callable.file).facts;
         let declared = facts.bindings[param].ty;
-        let ty = parameter_of(db, callable.file, declared, position);
+        let ty = parameter_of(db, callable.file, declared, what);
         if !ty.is_known() {
             continue;
         }
@@ -343,7 +351,7 @@ fn given_by(
 
 /// Returns the type of a parameter of a function type, through aliases, wrappers and
 /// alternatives.
-fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty {
+fn parameter_of(db: &Db, file: FileId, function: ExprId, what: Contextual) -> Ty {
     let Some(expr) = function.get() else { return Ty::Unknown };
     if db.is_too_deep() {
         return Ty::Unknown;
@@ -354,44 +362,47 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
             let parts = &facts.lists[parts.range()];
             let Some((_, params)) = parts.split_last() else { return Ty::Unknown };
             let (receiver, params) = match params.split_first() {
-                Some((first, rest)) if is_receiver(db, file, *first) => (Some(first), rest),
+                Some((first, rest)) if is_receiver(facts, *first) => (Some(first), rest),
                 _ => (None, params),
             };
-            let param = if position == RECEIVER as usize { receiver } else { params.get(position) };
+            let param = match what {
+                Contextual::Receiver => receiver,
+                _ => what.position().and_then(|position| params.get(position)),
+            };
             param.map_or(Ty::Unknown, |param| infer::instance_of_expr(db, file, *param))
         }
         Expr::Union(parts) => {
             let parts = facts.lists[parts.range()].iter();
             parts
-                .map(|part| parameter_of(db, file, *part, position))
+                .map(|part| parameter_of(db, file, *part, what))
                 .find(Ty::is_known)
                 .unwrap_or(Ty::Unknown)
         }
         // A closure among those that a variadic parameter gathers.
-        Expr::Wrap(inner, _) | Expr::Array(inner) => parameter_of(db, file, inner, position),
+        Expr::Wrap(inner, _) | Expr::Array(inner) => parameter_of(db, file, inner, what),
         Expr::TypeOf(value) => declared_type(db, file, value)
-            .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, position)),
+            .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, what)),
         Expr::Members(scope) => functional::stated_in(db, file, scope)
-            .map_or(Ty::Unknown, |stated| parameter_of(db, file, stated, position)),
+            .map_or(Ty::Unknown, |stated| parameter_of(db, file, stated, what)),
         Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => {
             match infer::type_of(db, file, function) {
                 Ty::Type(symbol, args) | Ty::Instance(symbol, args) => {
                     let entry = db.program.symbol(symbol);
                     if entry.kind == SymbolKind::TypeAlias {
-                        let ty = parameter_of(db, symbol.file, entry.ty, position);
+                        let ty = parameter_of(db, symbol.file, entry.ty, what);
                         let map = generics::arguments_of(db, symbol, &args);
                         ty.map(&map)
                     } else {
-                        parameter_of_type(db, &Ty::Instance(symbol, args), symbol, position)
+                        parameter_of_type(db, &Ty::Instance(symbol, args), symbol, what)
                     }
                 }
                 // A type parameter represents a function by its bounds.
                 Ty::Param(of, binding) => {
-                    parameter_of(db, of, db.program.known(of).binding(binding).ty, position)
+                    parameter_of(db, of, db.program.known(of).binding(binding).ty, what)
                 }
                 _ => match facts.exprs[expr] {
                     Expr::Apply(base, args) => {
-                        parameter_of_applied(db, file, base, args, position).unwrap_or(Ty::Unknown)
+                        parameter_of_applied(db, file, base, args, what).unwrap_or(Ty::Unknown)
                     }
                     _ => Ty::Unknown,
                 },
@@ -402,23 +413,24 @@ fn parameter_of(db: &Db, file: FileId, function: ExprId, position: usize) -> Ty 
 }
 
 /// Returns the type of a parameter of the closure that is a value of a functional type.
-fn parameter_of_type(db: &Db, ty: &Ty, symbol: SymbolRef, position: usize) -> Ty {
+fn parameter_of_type(db: &Db, ty: &Ty, symbol: SymbolRef, what: Contextual) -> Ty {
     let declared = match functional::stated(db, symbol) {
-        Some((file, stated)) => parameter_of(db, file, stated, position),
+        Some((file, stated)) => parameter_of(db, file, stated, what),
         None => functional::implemented(db, symbol)
-            .and_then(|member| overload::parameter_types(db, member).get(position).cloned())
-            .unwrap_or(Ty::Unknown),
+            .map_or(Ty::Unknown, |member| parameter_at(db, member, what)),
     };
     generics::substituted(db, declared, Some(ty))
 }
 
+/// Returns the declared type of a parameter of a callable that a closure implements.
+fn parameter_at(db: &Db, callable: SymbolRef, what: Contextual) -> Ty {
+    let types = overload::parameter_types(db, callable);
+    what.position().and_then(|position| types.get(position).cloned()).unwrap_or(Ty::Unknown)
+}
+
 /// True if a part of a function type is that of its receiver.
-fn is_receiver(db: &Db, file: FileId, part: ExprId) -> bool {
-    let unit = db.program.known(file);
-    matches!(
-        part.get().map(|part| unit.facts.exprs[part]),
-        Some(Expr::Wrap(_, mark)) if unit.text(mark) == RECEIVER_TYPE
-    )
+fn is_receiver(facts: &FileFacts, part: ExprId) -> bool {
+    matches!(part.get().map(|part| facts.exprs[part]), Some(Expr::Wrap(_, Wrapper::Receiver)))
 }
 
 /// Returns the same for an external generic type whose type flow table makes it a function
@@ -428,7 +440,7 @@ fn parameter_of_applied(
     file: FileId,
     base: ExprId,
     args: Run,
-    position: usize,
+    what: Contextual,
 ) -> Option<Ty> {
     let (Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) =
         infer::type_of(db, file, base)
@@ -443,13 +455,13 @@ fn parameter_of_applied(
                 Expr::Tuple(list) if rest.len() == 1 => &facts.lists[list.range()],
                 _ => &facts.lists[args.range()][..rest.len()],
             };
-            Some(infer::instance_of_expr(db, file, *list.get(position)?))
+            Some(infer::instance_of_expr(db, file, *list.get(what.position()?)?))
         }
         (FlowKind::Procedure, params) => {
-            Some(infer::instance_of_expr(db, file, *params.get(position)?))
+            Some(infer::instance_of_expr(db, file, *params.get(what.position()?)?))
         }
         (FlowKind::Transparent, args) => {
-            args.iter().map(|arg| parameter_of(db, file, *arg, position)).find(Ty::is_known)
+            args.iter().map(|arg| parameter_of(db, file, *arg, what)).find(Ty::is_known)
         }
         _ => None,
     }
@@ -457,12 +469,12 @@ fn parameter_of_applied(
 
 /// Returns the type of a closure's parameter from the type flow table of a builtin type's
 /// member.
-fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, position: usize) -> Ty {
+fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, what: Contextual) -> Ty {
     let library = hierarchy::library_base(db, object);
     let object = library.as_ref().unwrap_or(object);
     for (flow, args) in type_flow::tables(db, file, object) {
         let params = flow.callbacks.get(member).map_or(&[][..], Vec::as_slice);
-        if let Some(template) = in_list(params, position) {
+        if let Some(template) = in_list(params, what) {
             return type_flow::instantiated(template, flow, args, object);
         }
     }
@@ -470,19 +482,19 @@ fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, position: us
 }
 
 /// Returns the same for a builtin function.
-fn given_by_function(db: &Db, file: FileId, function: &str, given: &[Ty], position: usize) -> Ty {
+fn given_by_function(db: &Db, file: FileId, function: &str, given: &[Ty], what: Contextual) -> Ty {
     let rules = &db.program.known(file).language.manifest.builtins;
-    match rules.callbacks.get(function).and_then(|params| in_list(params, position)) {
+    match rules.callbacks.get(function).and_then(|params| in_list(params, what)) {
         Some(template) => call::of_arguments(db, file, template, given, &[]),
         None => Ty::Unknown,
     }
 }
 
 /// Returns the type of a parameter in a list: of the receiver, or of one by position.
-fn in_list(params: &[String], position: usize) -> Option<&str> {
-    if position == RECEIVER as usize {
+fn in_list(params: &[String], what: Contextual) -> Option<&str> {
+    if what == Contextual::Receiver {
         return params.iter().find_map(|param| param.strip_prefix(RECEIVER_MARK));
     }
     let mut params = params.iter().filter(|param| !param.starts_with(RECEIVER_MARK));
-    params.nth(position).map(String::as_str)
+    params.nth(what.position()?).map(String::as_str)
 }

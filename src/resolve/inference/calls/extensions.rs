@@ -24,14 +24,14 @@ pub(crate) struct Extensions {
 
 /// What is known of the arguments of a call.
 #[derive(Clone, Copy)]
-pub(crate) enum Given {
+pub(crate) enum KnownArguments {
     /// Their number, while a closure among them is inferred from the callee.
     Number(u16),
     /// Their types as well.
     Types(Run),
 }
 
-impl Given {
+impl KnownArguments {
     /// True if one of them is of a type of the repository, which no library member takes by name.
     fn has_own(self, db: &Db, file: FileId) -> bool {
         let Self::Types(args) = self else { return false };
@@ -55,11 +55,11 @@ pub(crate) fn called(
     of: &Ty,
     name: Name,
     found: &Member,
-    args: Given,
+    args: KnownArguments,
 ) -> Option<Extensions> {
     if !has_extensions(db, file)
         || matches!(of, Ty::Unknown | Ty::Type(..) | Ty::Module(_) | Ty::BuiltinType(..))
-        || !gives_way(db, file, of, name, found, args)
+        || !yields_to_member(db, file, of, name, found, args)
     {
         return None;
     }
@@ -144,7 +144,7 @@ pub(crate) fn receiver<'t>(
 }
 
 /// Returns the type of a callee that may be an extension of its object's type.
-pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: Given) -> Option<Ty> {
+pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: KnownArguments) -> Option<Ty> {
     let unit = db.program.known(file);
     if !has_extensions(db, file) {
         return None;
@@ -157,7 +157,14 @@ pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: Given) -> O
 }
 
 /// True if a member found on a receiver is none that a call with these arguments can mean.
-fn gives_way(db: &Db, file: FileId, of: &Ty, name: Name, found: &Member, args: Given) -> bool {
+fn yields_to_member(
+    db: &Db,
+    file: FileId,
+    of: &Ty,
+    name: Name,
+    found: &Member,
+    args: KnownArguments,
+) -> bool {
     let can_be_called = |symbol: &SymbolRef| {
         let entry = db.program.symbol(*symbol);
         match entry.kind.is_callable() && entry.flags & flags::PROPERTY == 0 {
@@ -181,15 +188,15 @@ fn gives_way(db: &Db, file: FileId, of: &Ty, name: Name, found: &Member, args: G
 }
 
 /// True if none of several callables takes the types of the arguments.
-fn excludes_types(db: &Db, file: FileId, callables: Symbols, args: Given) -> bool {
-    let Given::Types(args) = args else { return false };
+fn excludes_types(db: &Db, file: FileId, callables: Symbols, args: KnownArguments) -> bool {
+    let KnownArguments::Types(args) = args else { return false };
     let types = lists::types_of(db, file, args);
     !overload::is_applicable(db, file, &Entity::Symbols(callables), &types, args, false)
 }
 
 /// True if one of several extensions takes a receiver and the types of the arguments.
-fn takes_any(db: &Db, file: FileId, extensions: &Symbols, of: &Ty, args: Given) -> bool {
-    let Given::Types(args) = args else { return true };
+fn takes_any(db: &Db, file: FileId, extensions: &Symbols, of: &Ty, args: KnownArguments) -> bool {
+    let KnownArguments::Types(args) = args else { return true };
     let mut types = lists::types_of(db, file, args);
     types.insert(0, of.clone());
     extensions.iter().any(|symbol| overload::takes(db, file, *symbol, &types))

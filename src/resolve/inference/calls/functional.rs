@@ -6,7 +6,7 @@ use crate::inference::members::{hierarchy, lookup};
 use crate::units::interner::Name;
 use cograph_grammar::ImplicitUse;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingKind, CALL_SIGNATURE, ExprId, ScopeId, flags};
+use cograph_model::facts::{BindingKind, ExprId, ScopeId, Synthetic, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ pub(super) fn stated(db: &Db, ty: SymbolRef) -> Option<(FileId, ExprId)> {
     if db.program.symbol(ty).kind != SymbolKind::Interface {
         return None;
     }
-    let name = db.program.named(CALL_SIGNATURE);
+    let name = db.program.synthetic(Synthetic::CallSignature);
     let hierarchy = hierarchy::hierarchy(db, ty);
     hierarchy.types.iter().find_map(|(of, _)| {
         let inner = db.program.symbol(*of).inner;
@@ -25,7 +25,7 @@ pub(super) fn stated(db: &Db, ty: SymbolRef) -> Option<(FileId, ExprId)> {
 
 /// Returns the same for the type with members of this scope.
 pub(super) fn stated_in(db: &Db, file: FileId, scope: ScopeId) -> Option<ExprId> {
-    of_scope(db, file, scope, db.program.named(CALL_SIGNATURE))
+    of_scope(db, file, scope, db.program.synthetic(Synthetic::CallSignature))
 }
 
 fn of_scope(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Option<ExprId> {

@@ -7,7 +7,7 @@ use crate::inference::members::{hierarchy, lookup};
 use crate::inference::types::{generics, infer, return_types};
 use cograph_grammar::{Conversions, ImplicitUse, Language};
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingKind, RESULT, ScopeId};
+use cograph_model::facts::{BindingKind, ScopeId, Synthetic};
 use cograph_model::graph::{FileId, SymbolRef};
 
 /// Conversion of an argument to the type of a parameter, best first.
@@ -302,7 +302,7 @@ fn passing_result(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
 /// True if a closure gives a result.
 fn has_results(db: &Db, file: FileId, scope: ScopeId) -> bool {
     let unit = db.program.known(file);
-    let mut bound = unit.bindings(scope, db.program.named(RESULT));
+    let mut bound = unit.bindings(scope, db.program.synthetic(Synthetic::Results));
     unit.scope_symbol(scope).is_some()
         || bound.any(|(_, binding)| binding.kind == BindingKind::Result)
 }

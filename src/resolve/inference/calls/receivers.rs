@@ -10,7 +10,7 @@ use crate::inference::types::infer;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_model::facts::{
-    Binding, BindingKind, Expr, ExprId, LocalSymbol, READ_ONLY_TYPE, ScopeId, Site, Symbol, flags,
+    Binding, BindingKind, Expr, ExprId, LocalSymbol, ScopeId, Site, Symbol, Wrapper, flags,
 };
 use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{SymbolKind, Visibility};
@@ -101,7 +101,7 @@ fn accessible(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Symbols {
         };
         let of = SymbolRef { file: symbol.file, symbol: entry.container };
         let is_of_type = entry.container.is_some() && db.program.symbol(of).kind.is_type();
-        !is_elsewhere || !is_of_type || is_within(db, file, site, hierarchy::whole(db, of))
+        !is_elsewhere || !is_of_type || is_within(db, file, site, hierarchy::primary(db, of))
     };
     let left: Symbols = symbols.iter().copied().filter(can_use).collect();
     if left.is_empty() { symbols } else { left }
@@ -114,7 +114,7 @@ fn is_within(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
     while around.is_some() {
         let entry = unit.symbol(around);
         let own = SymbolRef { file, symbol: around };
-        let own = if entry.kind.is_type() { hierarchy::whole(db, own) } else { own };
+        let own = if entry.kind.is_type() { hierarchy::primary(db, own) } else { own };
         if entry.kind.is_type()
             && (own == of || hierarchy::hierarchy(db, own).types.iter().any(|(ty, _)| *ty == of))
         {
@@ -302,7 +302,7 @@ fn declared(
     let unit = db.program.known(file);
     let mut value = DeclaredValue { is_constant: false, is_indirect: false };
     while let Expr::Wrap(inner, wrapper) = unit.facts.exprs[ty.get()?] {
-        let is_modifier = unit.text(wrapper) == READ_ONLY_TYPE;
+        let is_modifier = wrapper == Wrapper::ReadOnly;
         value.is_constant |= is_modifier;
         value.is_indirect |= !is_modifier;
         ty = inner;

@@ -15,7 +15,7 @@ pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, position: usize) 
         found @ (Ty::Callable(..) | Ty::Type(..)) => found,
         other => {
             let count = u16::try_from(position + 1).unwrap_or(u16::MAX);
-            let given = extensions::Given::Number(count);
+            let given = extensions::KnownArguments::Number(count);
             extensions::callee_ty(db, file, callee, given).unwrap_or(other)
         }
     };

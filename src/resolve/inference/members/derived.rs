@@ -19,7 +19,7 @@ pub(crate) fn members(db: &Db, of: SymbolRef, name: Name) -> Symbols {
 /// Returns the members of a name behind a type in the hierarchies of those that derive from it:
 /// what a call of the next member in a module that types include may lead to.
 pub(crate) fn next_members(db: &Db, of: SymbolRef, name: Name) -> Symbols {
-    let of = linkage::whole(db, of);
+    let of = linkage::primary(db, of);
     of_each(db, of, |derived| {
         let hierarchy = hierarchy::hierarchy(db, derived);
         let types = hierarchy.types.iter().map(|(ty, _)| *ty);
@@ -32,7 +32,7 @@ pub(crate) fn next_members(db: &Db, of: SymbolRef, name: Name) -> Symbols {
 
 /// Returns the types that derive from a type; none if there are too many.
 pub(crate) fn types(db: &Db, of: SymbolRef) -> Symbols {
-    let of = linkage::whole(db, of);
+    let of = linkage::primary(db, of);
     if let Some(known) = db.derived.get(&of) {
         return known;
     }
@@ -47,7 +47,7 @@ fn find_types(db: &Db, of: SymbolRef) -> Symbols {
         visited += 1;
         let named = db.program.derived(db.program.name_of(ty));
         for derived in named.into_iter().flatten() {
-            let derived = linkage::whole(db, *derived);
+            let derived = linkage::primary(db, *derived);
             if types.contains(&derived) || !derives(db, derived, ty) {
                 continue;
             }

@@ -11,7 +11,7 @@ use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
 use cograph_grammar::{CallMeaning, MemberLookup};
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingKind, Expr, ExprId, PREPENDED, flags};
+use cograph_model::facts::{BindingKind, Expr, ExprId, Wrapper, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -57,7 +57,7 @@ fn direct_bases(db: &Db, symbol: SymbolRef) -> Vec<Ancestor> {
 fn is_prepended(db: &Db, file: FileId, base: ExprId) -> bool {
     let unit = db.program.known(file);
     let wrapper = base.get().map(|position| unit.facts.exprs[position]);
-    matches!(wrapper, Some(Expr::Wrap(_, name)) if unit.text(name) == PREPENDED)
+    matches!(wrapper, Some(Expr::Wrap(_, Wrapper::Prepended)))
 }
 
 /// Adds the bases that a call gives to the type that it returns: arguments for the parameters that
@@ -169,7 +169,7 @@ fn begin_hierarchy(db: &Db, symbol: SymbolRef) -> PendingHierarchy {
             let ty = match base {
                 Ty::Type(base, args) | Ty::Instance(base, args) => {
                     let base = aliases::alias_target(db, *base).unwrap_or(*base);
-                    Ty::Type(linkage::whole(db, base), args.clone())
+                    Ty::Type(linkage::primary(db, base), args.clone())
                 }
                 other => other.clone(),
             };
@@ -302,7 +302,7 @@ fn type_around(db: &Db, file: FileId, base: ExprId) -> Option<SymbolRef> {
     }
     let around = unit.type_scope(unit.parent(unit.type_scope(scope)));
     let symbol = unit.scope_symbol(around);
-    symbol.is_some().then(|| linkage::whole(db, SymbolRef { file, symbol }))
+    symbol.is_some().then(|| linkage::primary(db, SymbolRef { file, symbol }))
 }
 
 /// Returns the declarations of a type: several of one name in one scope or parts in one package,
@@ -317,7 +317,7 @@ pub(crate) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
             let other = db.program.symbol(*part);
             *part != symbol && merged(other.kind) && other.type_params.len == entry.type_params.len
         };
-        parts.extend(declared_beside(db, symbol).filter(is_part));
+        parts.extend(declared_sibling(db, symbol).filter(is_part));
     }
     if entry.flags & flags::PARTIAL != 0 {
         let is_part = |part: &SymbolRef| {
@@ -356,9 +356,9 @@ pub(crate) fn merged_once(db: &Db, symbols: Symbols) -> Symbols {
 
 /// Returns the part that represents a type of several parts: the first in order of paths, of those
 /// that every build has.
-pub(crate) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
+pub(crate) fn primary(db: &Db, symbol: SymbolRef) -> SymbolRef {
     if db.program.symbol(symbol).flags & flags::PARTIAL == 0 {
-        return linkage::whole(db, symbol);
+        return linkage::primary(db, symbol);
     }
     let parts = parts_of_type(db, symbol);
     let place = |part: &SymbolRef| {
@@ -391,14 +391,14 @@ pub(crate) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> SymbolRef {
     }
     let fits =
         |other: &SymbolRef| db.program.symbol(*other).kind.is_type() && arity(*other) == count;
-    let beside = declared_beside(db, symbol).find(fits);
-    beside
+    let sibling = declared_sibling(db, symbol).find(fits);
+    sibling
         .or_else(|| declared_in_package(db, symbol).into_iter().find(fits))
-        .map_or(symbol, |other| whole(db, other))
+        .map_or(symbol, |other| primary(db, other))
 }
 
 /// Returns what the scope of a definition has under its name.
-fn declared_beside(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef> {
+fn declared_sibling(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRef> {
     let unit = db.program.known(symbol.file);
     let entry = unit.symbol(symbol.symbol);
     let bindings = db.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));

@@ -55,10 +55,10 @@ pub(crate) fn of_same_block(db: &Db, file: FileId, receiver: ExprId, found: Symb
         .find(|symbol| symbol.is_some() && unit.symbol(*symbol).kind.is_callable());
     let Some(callable) = callable else { return found };
     let block = unit.symbol(callable).scope;
-    let is_beside =
+    let is_sibling =
         |member: &SymbolRef| member.file == file && db.program.symbol(*member).scope == block;
-    let beside: Symbols = found.iter().copied().filter(is_beside).collect();
-    if beside.iter().all(|member| member.symbol == callable) { found } else { beside }
+    let siblings: Symbols = found.iter().copied().filter(is_sibling).collect();
+    if siblings.iter().all(|member| member.symbol == callable) { found } else { siblings }
 }
 
 /// Returns a member that is not the type's own: of the dereferenced target, of every type, or

@@ -218,12 +218,12 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Namespace(space) => {
             let opened = db.program.openings(space.below(db.program.text(name)));
             match opened.and_then(|opened| opened.first()) {
-                Some(first) => Member::Symbols(Symbols::from_slice(&[linkage::whole(db, *first)])),
+                Some(one) => Member::Symbols(Symbols::from_slice(&[linkage::primary(db, *one)])),
                 None => Member::Unknown,
             }
         }
         Ty::Type(symbol, _) if is_module(db, *symbol) => inline_member(db, *symbol, name),
-        Ty::Type(symbol, _) if let Some(found) = prototypes::exported_beside(db, *symbol, name) => {
+        Ty::Type(symbol, _) if let Some(found) = prototypes::sibling_export(db, *symbol, name) => {
             found
         }
         Ty::External(outer) if outer.is_empty() => of_root(db, name),
@@ -236,9 +236,9 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
                 }
                 none @ (Member::None | Member::Unknown) => {
                     let is_type = matches!(of, Ty::Type(..));
-                    let beside = || prototypes::in_namespace_beside(db, *symbol, name);
+                    let sibling = || prototypes::in_sibling_namespace(db, *symbol, name);
                     inherent::fallback_member(db, of, name)
-                        .or_else(|| is_type.then(beside).flatten())
+                        .or_else(|| is_type.then(sibling).flatten())
                         .unwrap_or(none)
                 }
                 found => inherent::blanket_extension(db, of, name, found),

@@ -10,12 +10,9 @@ use crate::units::import_target::Module;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingKind, Expr, ScopeId, Symbol, flags};
+use cograph_model::facts::{BindingKind, Expr, ScopeId, Symbol, Synthetic, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
-
-/// Name of the default export of a file.
-const DEFAULT: &str = "default";
 
 /// Name of the type flow table for members of callables.
 pub(crate) const FUNCTION: &str = "Function";
@@ -113,7 +110,7 @@ pub(crate) fn base_of_unnamed(db: &Db, file: FileId, scope: ScopeId) -> Option<T
 fn is_export(db: &Db, file: FileId, scope: ScopeId) -> bool {
     let unit = db.program.known(file);
     let Some(object) = unit.language.manifest.names.export_objects.first() else { return false };
-    [object, DEFAULT].into_iter().any(|name| {
+    [object, Synthetic::DefaultExport.text()].into_iter().any(|name| {
         let name = db.program.named(name);
         db.program.bindings(file, unit, ScopeId(0), name).any(|(_, binding)| {
             let value = binding.value.get().map(|value| unit.facts.exprs[value]);
@@ -128,15 +125,15 @@ pub(super) fn callable_member(db: &Db, of: &Ty, name: Name) -> Member {
     let Some(function) = constructor_function(db, of) else { return outside() };
     match db.program.extensions(function).and_then(|members| members.get(&name)) {
         Some(found) => Member::Symbols(Symbols::from_slice(found)),
-        None => in_namespace_beside(db, function, name)
-            .or_else(|| exported_beside(db, function, name))
+        None => in_sibling_namespace(db, function, name)
+            .or_else(|| sibling_export(db, function, name))
             .unwrap_or_else(outside),
     }
 }
 
 /// Returns the member of a namespace of the same name in the same scope, in languages that merge
 /// the two.
-pub(super) fn in_namespace_beside(db: &Db, symbol: SymbolRef, name: Name) -> Option<Member> {
+pub(super) fn in_sibling_namespace(db: &Db, symbol: SymbolRef, name: Name) -> Option<Member> {
     let unit = db.program.known(symbol.file);
     if !unit.language.manifest.resolution.merged_types {
         return None;
@@ -146,19 +143,19 @@ pub(super) fn in_namespace_beside(db: &Db, symbol: SymbolRef, name: Name) -> Opt
     let entry = unit.symbol(symbol.symbol);
     let own = unit.name(entry.name);
     let mut bound = db.program.bindings(symbol.file, unit, entry.scope, own);
-    let (_, beside) = bound.find(|(_, binding)| {
+    let (_, sibling) = bound.find(|(_, binding)| {
         binding.kind == BindingKind::Symbol && is_namespace(unit.symbol(binding.symbol))
     })?;
-    let beside = SymbolRef { file: symbol.file, symbol: beside.symbol };
-    let is_other = beside != symbol && !is_namespace(entry);
+    let sibling = SymbolRef { file: symbol.file, symbol: sibling.symbol };
+    let is_other = sibling != symbol && !is_namespace(entry);
     is_other
-        .then(|| module_members::symbol_member(db, beside, name, &mut Visited::default()))?
+        .then(|| module_members::symbol_member(db, sibling, name, &mut Visited::default()))?
         .map(Member::Entity)
 }
 
 /// Returns what a file exports under a name as a member of a callable or type, because that is
 /// itself what the file exports as a whole.
-pub(super) fn exported_beside(db: &Db, whole: SymbolRef, name: Name) -> Option<Member> {
+pub(super) fn sibling_export(db: &Db, whole: SymbolRef, name: Name) -> Option<Member> {
     let exported = |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::EXPORTED != 0;
     if db.program.known(whole.file).language.manifest.names.export_objects.is_empty()
         || !exported(&whole)

@@ -39,7 +39,7 @@ pub(crate) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
     if let Some(declaration) = aliases::declaration_of(db, symbol) {
         return Some(Ty::instance(declaration));
     }
-    let symbol = hierarchy::whole(db, symbol);
+    let symbol = hierarchy::primary(db, symbol);
     let file = symbol.file;
     let params = db.program.symbol(symbol).type_params;
     let args: Vec<Ty> = params

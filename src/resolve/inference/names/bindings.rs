@@ -11,7 +11,7 @@ use crate::units::unit::Unit;
 use cograph_faults::{Fault, planted};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{
-    Binding, BindingId, BindingKind, ExprId, ImportId, LocalSymbol, ScopeId, ScopeKind, TYPE_GUARD,
+    Binding, BindingId, BindingKind, ExprId, ImportId, LocalSymbol, ScopeId, ScopeKind, Synthetic,
     flags,
 };
 use cograph_model::graph::{FileId, SymbolRef};
@@ -231,7 +231,7 @@ fn visible_symbols<'a>(
 /// Returns the type that a successful test (type guard) implies.
 pub(crate) fn guarded(db: &Db, file: FileId, test: ExprId) -> Option<Ty> {
     match db.ty(file, test) {
-        Ty::Builtin(name, args) if &*name == TYPE_GUARD => args.first().cloned(),
+        Ty::Builtin(name, args) if Synthetic::TypeGuard.is(&name) => args.first().cloned(),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use crate::units::space::Space;
 use crate::units::symbols::Symbols;
 use crate::workspace::postings::Definitions;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{Expr, ExprId, Symbol, flags};
+use cograph_model::facts::{Expr, ExprId, Symbol, Wrapper, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashSet;
 
@@ -296,7 +296,11 @@ fn type_text(db: &Db, file: FileId, ty: ExprId) -> String {
     match facts.exprs[position] {
         Expr::Name(text, _) | Expr::Member(_, text) | Expr::Literal(text) => name(text).to_owned(),
         Expr::Wrap(inner, wrapper) => {
-            format!("{} {}", type_text(db, file, inner), name(wrapper))
+            let wrapper = match wrapper {
+                Wrapper::Named(wrapper) => name(wrapper).to_owned(),
+                other => format!("{other:?}"),
+            };
+            format!("{} {wrapper}", type_text(db, file, inner))
         }
         Expr::Array(inner) => format!("{} pointer", type_text(db, file, inner)),
         Expr::Apply(base, args) => format!("{}<{}>", type_text(db, file, base), list(args)),

@@ -130,7 +130,7 @@ pub(crate) fn openings(db: &Db, symbol: SymbolRef) -> Symbols {
 }
 
 /// Returns the declaration that represents a type: the same for all that open it.
-pub(crate) fn whole(db: &Db, symbol: SymbolRef) -> SymbolRef {
+pub(crate) fn primary(db: &Db, symbol: SymbolRef) -> SymbolRef {
     openings(db, symbol).first().copied().unwrap_or(symbol)
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn without_openings(db: &Db, symbols: Symbols) -> Symbols {
     }
     let mut left = Symbols::new();
     for symbol in symbols {
-        let symbol = if is_open(&symbol) { whole(db, symbol) } else { symbol };
+        let symbol = if is_open(&symbol) { primary(db, symbol) } else { symbol };
         if !left.contains(&symbol) {
             left.push(symbol);
         }

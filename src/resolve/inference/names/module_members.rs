@@ -14,7 +14,7 @@ use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingId, BindingKind, Expr, ScopeId, flags};
+use cograph_model::facts::{BindingId, BindingKind, Expr, ScopeId, Synthetic, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -80,7 +80,7 @@ pub(crate) fn symbol_member(
             }
             None => wildcard::through_wildcards(db, symbol.file, name, entry.inner, visited),
         };
-        visited.leave(found.is_some());
+        visited.exit(found.is_some());
         return found;
     }
     let found = db.type_member(symbol, name);
@@ -126,7 +126,7 @@ pub(crate) fn module_member(
         Module::File(file) => paths::macro_named(db, file, name, ScopeId(0), u32::MAX),
         Module::Package(_) | Module::OneOf(..) => None,
     });
-    visited.leave(found.is_some());
+    visited.exit(found.is_some());
     found
 }
 
@@ -158,7 +158,7 @@ fn file_member(db: &Db, file: FileId, name: Name, visited: &mut Visited) -> Opti
     if let Some(import) = unit.reexport(name).filter(|_| !planted(Fault::ReexportNotFollowed)) {
         return imported::import_entity(db, file, import, visited);
     }
-    if db.program.text(name) == "default"
+    if Synthetic::DefaultExport.is(db.program.text(name))
         && let Some(symbol) =
             unit.facts.symbols.iter().position(|symbol| symbol.flags & flags::DEFAULT_EXPORT != 0)
     {

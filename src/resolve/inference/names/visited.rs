@@ -45,7 +45,7 @@ impl Visited {
     }
 
     /// Leaves the place entered last.
-    pub(super) fn leave(&mut self, is_found: bool) {
+    pub(super) fn exit(&mut self, is_found: bool) {
         if let Some(visit) = self.under_way.pop().filter(|_| !is_found) {
             self.missing.insert(visit);
         }

@@ -9,7 +9,7 @@ use crate::inference::names::scopes::imported;
 use crate::inference::names::visited::Visited;
 use crate::units::import_target::ImportTarget;
 use crate::units::interner::Name;
-use cograph_model::facts::ScopeId;
+use cograph_model::facts::{ScopeId, Synthetic};
 use cograph_model::graph::FileId;
 use std::rc::Rc;
 
@@ -63,7 +63,7 @@ fn is_special(db: &Db, file: FileId, name: Name) -> bool {
     let text = db.program.text(name);
     let manifest = &db.program.known(file).language.manifest;
     let suffix = manifest.names.macro_suffix.as_deref();
-    text == "default"
+    Synthetic::DefaultExport.is(text)
         || suffix.is_some_and(|suffix| text.ends_with(suffix))
         || paths::is_super_word(db, file, name)
 }

@@ -149,7 +149,7 @@ pub(crate) fn of_arity(db: &Db, file: FileId, target: ExprId, symbols: Symbols) 
     let count = type_arguments(db, file, target);
     let mut found = Symbols::new();
     for symbol in symbols {
-        let symbol = hierarchy::whole(db, hierarchy::of_arity(db, symbol, count));
+        let symbol = hierarchy::primary(db, hierarchy::of_arity(db, symbol, count));
         if !found.contains(&symbol) {
             found.push(symbol);
         }

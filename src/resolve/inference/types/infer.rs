@@ -11,7 +11,7 @@ use crate::units::interner::Name;
 use crate::units::space::Space;
 use cograph_faults::{Fault, planted};
 use cograph_model::Step;
-use cograph_model::facts::{DECORATOR_TYPE, Expr, ExprId, Run};
+use cograph_model::facts::{Expr, ExprId, Run, Wrapper};
 use cograph_model::graph::FileId;
 use std::rc::Rc;
 
@@ -194,7 +194,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Tuple(list) => Ty::Tuple(lists::types_of(db, file, list).into()),
         Expr::Lambda(scope) => Ty::Lambda(file, scope),
         Expr::Parameter(callee, position) => db.parameter(file, callee, position as usize),
-        Expr::Given(scope, position) => db.given(file, scope, position as usize),
+        Expr::Given(scope, position) => db.given(file, scope, position),
         Expr::Members(scope) => Ty::Members(file, scope),
         Expr::Apply(base, args) => {
             let base = of_arity(db, ty(db, file, base), args.len as usize);
@@ -268,9 +268,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             let args: Vec<Ty> = list(args).map(|arg| instance_of_expr(db, file, arg)).collect();
             builtin_types::applied(db, file, base, &args)
         }
-        Expr::Wrap(inner, mark)
-            if mark.is_some() && db.program.known(file).text(mark) == DECORATOR_TYPE =>
-        {
+        Expr::Wrap(inner, Wrapper::Decorator) => {
             decorator(db, file, inner).unwrap_or_else(|| type_of(db, file, inner))
         }
         Expr::Wrap(inner, _) | Expr::Base(inner, _) => type_of(db, file, inner),

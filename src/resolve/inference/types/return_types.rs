@@ -8,7 +8,7 @@ use crate::inference::types::{generics, lists};
 use crate::units::symbols::Symbols;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{
-    BindingId, BindingKind, Expr, ExprId, LocalSymbol, RESULT, ScopeId, flags,
+    BindingId, BindingKind, Expr, ExprId, LocalSymbol, ScopeId, Synthetic, external_callable, flags,
 };
 use cograph_model::graph::{FileId, SymbolRef};
 
@@ -200,7 +200,7 @@ pub(crate) fn lambda_result(db: &Db, file: FileId, scope: ScopeId) -> Ty {
         Some(_) => return_ty(db, SymbolRef { file, symbol: LocalSymbol(symbol.0) }, None, &[]),
         None => {
             let unit = db.program.known(file);
-            let name = db.program.named(RESULT);
+            let name = db.program.synthetic(Synthetic::Results);
             let values: Vec<ExprId> = unit
                 .bindings(scope, name)
                 .filter(|(_, binding)| binding.kind == BindingKind::Result)
@@ -220,7 +220,7 @@ pub(crate) fn lambda_result(db: &Db, file: FileId, scope: ScopeId) -> Ty {
 fn names_a_type(ty: &Ty) -> bool {
     match ty {
         Ty::Unknown => false,
-        Ty::External(name) => !name.ends_with("()"),
+        Ty::External(name) => external_callable(name).is_none(),
         _ => true,
     }
 }

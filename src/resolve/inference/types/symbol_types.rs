@@ -133,7 +133,7 @@ pub(crate) fn symbols_ty(db: &Db, symbols: &Symbols, as_type: bool, receiver: Op
     };
     let entry = db.program.symbol(chosen);
     match entry.kind {
-        kind if is_scope(kind) => Ty::Type(hierarchy::whole(db, chosen), no_types()),
+        kind if is_scope(kind) => Ty::Type(hierarchy::primary(db, chosen), no_types()),
         SymbolKind::Variant if entry.ty.is_some() => Ty::callable(symbols.clone(), receiver),
         SymbolKind::Variant => return_types::container_instance(db, chosen, receiver),
         kind if kind.is_callable() => {
@@ -276,8 +276,8 @@ pub(crate) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
     }
     match lookup::member(db, object, name) {
         Member::Symbols(symbols) => {
-            let stands_for = inherent::holder(db, object, &symbols);
-            symbols_ty(db, &symbols, false, Some(stands_for.as_ref().unwrap_or(object)))
+            let holder = inherent::holder(db, object, &symbols);
+            symbols_ty(db, &symbols, false, Some(holder.as_ref().unwrap_or(object)))
         }
         Member::Entity(entity) => entity_ty(db, &entity, false),
         Member::Outside(qualified) => builtin_types::outside_member(db, object, name, &qualified),

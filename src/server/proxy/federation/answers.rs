@@ -74,12 +74,7 @@ pub(super) fn share(budget: u64, among: usize) -> u64 {
 }
 
 /// Merges responses into one.
-pub(super) fn together(
-    tool: &str,
-    answered: Vec<(Name, Answered)>,
-    view: &View,
-    room: u64,
-) -> Reply {
+pub(super) fn merged(tool: &str, answered: Vec<(Name, Answered)>, view: &View, room: u64) -> Reply {
     let total = answered.len();
     let (mut text, mut outcomes, mut marks) = (String::new(), Vec::new(), Marks::default());
     let (mut structured, mut stale) = (None, Vec::new());
@@ -223,7 +218,7 @@ mod tests {
             (name("b"), reply("no hits", Outcome::Nothing)),
             (name("c"), Answered::Not("it cannot be reached".to_owned())),
         ];
-        let whole = together("search", answered, &View::default(), 500);
+        let whole = merged("search", answered, &View::default(), 500);
         let headings: Vec<&str> =
             whole.text.lines().filter(|line| line.starts_with("== ")).collect();
         assert_eq!(headings, ["== a ==", "== b ==", "== c =="], "{}", whole.text);
@@ -239,7 +234,7 @@ mod tests {
     fn answers_keep_to_their_share() {
         assert_eq!((share(2000, 2), share(2000, 1), share(100, 16)), (970, 1970, 100));
         let answered = vec![(name("a"), reply(&"x".repeat(100_000), Outcome::Found))];
-        let whole = together("search", answered, &View::default(), 100);
+        let whole = merged("search", answered, &View::default(), 100);
         assert!(whole.text.len() < 500, "{}", whole.text.len());
     }
 
@@ -247,7 +242,7 @@ mod tests {
     fn a_question_fails_only_if_all_fail() {
         let not = || Answered::Not("gone".to_owned());
         let of = |first, second| {
-            together("show", vec![(name("a"), first), (name("b"), second)], &View::default(), 500)
+            merged("show", vec![(name("a"), first), (name("b"), second)], &View::default(), 500)
                 .outcome
         };
         assert_eq!(of(reply("x", Outcome::Missing), reply("y", Outcome::Found)), Outcome::Found);
@@ -256,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_left_out_and_that_is_said() {
+    fn what_is_no_text_is_left_out_and_that_is_reported() {
         let result = json!({
             "content": [{"type": "image", "data": "x"}, {"type": "text", "text": "a\u{1b}b"}],
             "isError": true

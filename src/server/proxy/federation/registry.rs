@@ -77,7 +77,7 @@ impl Registry {
     }
 
     /// Waits until every upstream has had one connection attempt, at most this long.
-    pub(super) fn settle(&self, at_most: Duration) {
+    pub(super) fn wait_for_attempts(&self, at_most: Duration) {
         let until = Instant::now() + at_most;
         let mut table = self.0.lock();
         while table.registrations.values().any(|registration| !registration.attempted) {
@@ -200,7 +200,7 @@ impl Inner {
         self.registration(name, epoch, |registration| {
             registration.connecting = Some(Arc::clone(&peer))
         })?;
-        let result = self.take_in(name, epoch, &peer);
+        let result = self.admit(name, epoch, &peer);
         match &result {
             Ok(Some(old)) => old.peer.close(),
             Ok(None) => {}
@@ -218,7 +218,7 @@ impl Inner {
             .get(name)
             .and_then(|registration| registration.serving.clone());
         let peer = &serving.ok_or_else(|| RegistryError::Gone(name.clone()))?.peer;
-        let result = self.take_in(name, epoch, peer);
+        let result = self.admit(name, epoch, peer);
         self.note(name, epoch, result.as_ref().err());
         result.map(drop)
     }
@@ -241,7 +241,7 @@ impl Inner {
     }
 
     /// Lists and admits. Returns the replaced connection, which the caller closes.
-    fn take_in(
+    fn admit(
         &self,
         name: &Name,
         epoch: u64,

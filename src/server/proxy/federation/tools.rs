@@ -47,7 +47,7 @@ pub(super) fn check(upstream: &str, listing: &Listing) -> Checked {
     for entry in &listing.tools {
         match tool(upstream, entry) {
             Ok(tool) if names.insert(tool.merged.clone()) => tools.push(tool),
-            Ok(tool) => left_out.push(format!("{} is there twice", tool.merged)),
+            Ok(tool) => left_out.push(format!("{} occurs twice", tool.merged)),
             Err(why) => left_out.push(why),
         }
     }
@@ -145,8 +145,8 @@ mod tests {
         );
         let missing = found.missing.expect("much is missing");
         for part in [
-            "up__ok is there twice",
-            "up__a_b is there twice",
+            "up__ok occurs twice",
+            "up__a_b occurs twice",
             "`two words`",
             "4 more",
             "more than 100 pages",

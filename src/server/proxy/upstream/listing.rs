@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_without_an_end_is_left_at_a_bound_that_is_said() {
+    fn a_list_without_an_end_is_left_at_a_bound_that_is_reported() {
         let endless = |number: usize| {
             json!({
                 "tools": [{"name": number}], "nextCursor": format!("c{number}")
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_bounded_by_what_it_takes_in_memory_and_by_the_names_of_its_pages() {
+    fn a_list_is_bounded_by_its_memory_and_by_the_names_of_its_pages() {
         let heavy = json!({"name": "t", "inputSchema": {"type": "object", "x": vec![0; 50_000]}});
         let (listing, asked) =
             list_of(|number| json!({"tools": [heavy.clone()], "nextCursor": format!("c{number}")}));
@@ -245,7 +245,7 @@ mod tests {
         let full: Vec<Value> =
             (0..4_000).map(|number| json!({"name": format!("tool{number}")})).collect();
         let listing = list_over_a_socket(BOUNDS, move |number| {
-            assert!(number <= 3, "nothing is asked beyond the bound");
+            assert!(number <= 3, "nothing is requested beyond the bound");
             Some(json!({"tools": full, "nextCursor": format!("c{number}")}))
         });
         assert_eq!(listing.tools.len(), 10_000);

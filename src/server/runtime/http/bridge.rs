@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_idle_when_nobody_waits_and_its_client_has_gone_when_it_does_not_come_back() {
+    fn a_session_is_idle_when_no_client_waits_and_its_client_has_gone_when_it_does_not_come_back() {
         let begun = Instant::now();
         let (sender, _sent) = channel(1);
         let routes = Routes {

@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_token_is_asked_for_everywhere_and_never_printed() {
+    fn the_token_is_required_everywhere_and_never_printed() {
         assert!(
             BearerToken::new("short").is_none()
                 && BearerToken::new("with blanks in the middle").is_none()

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_connection_without_the_token_gives_way() {
+    fn the_oldest_connection_without_the_token_is_evicted() {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_time()
             .build()

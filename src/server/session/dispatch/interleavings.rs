@@ -206,7 +206,7 @@ impl Stage {
     }
 
     /// Lets every started call finish.
-    fn settle(&mut self) {
+    fn finish_calls(&mut self) {
         for _ in 0..1_000 {
             self.gather();
             if self.threads.is_empty() {
@@ -240,7 +240,7 @@ proptest! {
         if ends_in_the_middle {
             stage.dispatcher.close_all();
         }
-        stage.settle();
+        stage.finish_calls();
         stage.dispatcher.close_all();
         let Stage { dispatcher, sent, cancelled, .. } = stage;
         prop_assert_eq!(
@@ -284,5 +284,5 @@ fn a_call_gives_back_what_the_comparison_of_the_files_did_not_need() {
         let kept = deadline(&stage) - before;
         assert!(kept >= earlier && kept <= since.elapsed(), "{kept:?}");
     }
-    stage.settle();
+    stage.finish_calls();
 }

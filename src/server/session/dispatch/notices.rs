@@ -48,7 +48,7 @@ impl Dispatcher {
     /// after a timeout they use the repository that the process was started in.
     fn ask_for_roots(&mut self) {
         if self.session.has_roots() && self.tools.asks_client() {
-            self.tools.client_was_asked(Instant::now() + self.limits.roots_wait);
+            self.tools.client_got_request(Instant::now() + self.limits.roots_wait);
             let question = self.roots.ask();
             self.output.send(question);
         }

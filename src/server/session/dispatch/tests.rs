@@ -208,7 +208,7 @@ fn a_tool_that_never_returns_gives_its_place_back_at_the_deadline() {
     assert_eq!(
         answers(&messages, 3),
         [("fine".to_owned(), false)],
-        "a paused call keeps nobody waiting"
+        "a paused call keeps no other waiting"
     );
 }
 
@@ -229,10 +229,10 @@ fn the_comparison_of_the_files_has_a_time_of_its_own() {
     assert!(timed_out[0].1 && timed_out[0].0.starts_with(said), "{timed_out:?}");
     assert!(began.elapsed() >= Duration::from_secs(2));
     // A proxy waits as long as its runtime reports something.
-    let told: Vec<&Value> =
+    let sent: Vec<&Value> =
         messages.iter().filter(|message| message["method"] == "notifications/progress").collect();
-    assert_eq!(told.len(), 1, "{messages:?}");
-    assert_eq!(told[0]["params"]["message"], "comparing the files with the index");
+    assert_eq!(sent.len(), 1, "{messages:?}");
+    assert_eq!(sent[0]["params"]["message"], "comparing the files with the index");
 }
 
 #[test]
@@ -245,7 +245,7 @@ fn progress_only_grows_is_not_too_frequent_and_ends_with_the_answer() {
         let (messages, _) = run(limits, &[hello(), grep.to_owned()]);
         let answered =
             messages.iter().position(|message| message["id"] == 1).expect("it was answered");
-        let told: Vec<(u64, &Value, bool)> = messages
+        let sent: Vec<(u64, &Value, bool)> = messages
             .iter()
             .enumerate()
             .filter(|(_, message)| message["method"] == "notifications/progress")
@@ -259,12 +259,12 @@ fn progress_only_grows_is_not_too_frequent_and_ends_with_the_answer() {
             })
             .collect();
         let token = Value::from(7);
-        assert_eq!(told, expected.iter().map(|&value| (value, &token, true)).collect::<Vec<_>>());
+        assert_eq!(sent, expected.iter().map(|&value| (value, &token, true)).collect::<Vec<_>>());
     }
 }
 
 #[test]
-fn several_changes_in_a_row_are_told_once() {
+fn several_changes_in_a_row_are_reported_once() {
     let limits = Limits {
         change_interval: Duration::from_millis(20),
         deadline: Some(Duration::from_millis(100)),
@@ -276,11 +276,11 @@ fn several_changes_in_a_row_are_told_once() {
     // The call that does not return keeps the session open past the notification delay.
     let lines = [hello(), ready, call(1, "trace", r#"{"symbol":"x"}"#)];
     let (messages, _) = run_after((0..5).map(|_| Event::Published).collect(), limits, &lines);
-    let told = messages
+    let sent = messages
         .iter()
         .filter(|message| message["method"] == "notifications/resources/list_changed")
         .count();
-    assert_eq!(told, 1, "{messages:?}");
+    assert_eq!(sent, 1, "{messages:?}");
 }
 
 #[test]

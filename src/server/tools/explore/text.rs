@@ -78,14 +78,14 @@ impl<'r> Layout<'r> {
             .map(|one| connection(one, &shared))
             .collect();
         let sources = Sources::of(self.0, with_source, |symbol| full_name(&shared.short(symbol)));
-        let tests = self.tests(page.whole() / TESTS_PART, &shared);
+        let tests = self.tests(page.limit() / TESTS_PART, &shared);
         // The source comes last and has its share all the same.
-        let names = (page.whole() / FUNCTIONS_PART).min(self.0.functions.len() * SHORT_HEADER);
+        let names = (page.limit() / FUNCTIONS_PART).min(self.0.functions.len() * SHORT_HEADER);
         let after = connections.iter().chain(tests.iter().map(|(text, _)| text));
         let after: usize = after.map(|text| text.len() + 1).sum();
-        let kept = (page.whole() / SOURCE_PART).min(sources.wanted()) + names + after + NOTES;
+        let kept = (page.limit() / SOURCE_PART).min(sources.wanted()) + names + after + NOTES;
         let room = page.room();
-        let others_room = room.saturating_sub(kept).max(room.min(page.whole() / OTHERS_PART));
+        let others_room = room.saturating_sub(kept).max(room.min(page.limit() / OTHERS_PART));
         let others = self.others(page, others_room, &shared);
         page.left_out(
             shown + others,
@@ -163,7 +163,7 @@ impl<'r> Layout<'r> {
         listed: &[SymbolKey],
         shared: &Shared,
     ) -> Vec<Vec<&'r SymbolInfo>> {
-        let room = page.room().min(page.whole() / FUNCTIONS_PART);
+        let room = page.room().min(page.limit() / FUNCTIONS_PART);
         let mut left = room.saturating_sub(FUNCTIONS_TITLE.len() + 1);
         let mut files: Vec<(String, Vec<&SymbolInfo>)> = Vec::new();
         let further = self.0.functions.iter().filter(|symbol| !listed.contains(&symbol.key));

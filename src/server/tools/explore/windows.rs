@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_shown_gives_way_to_another() {
+    fn a_word_that_is_shown_is_replaced_by_another() {
         let many: Vec<(usize, u16)> = (20..60).step_by(8).map(|at| (at, 1)).collect();
         let shown = selected(100, &[many.as_slice(), &[(90, 0)]].concat(), 230);
         assert!(shown.contains(&90), "{shown:?}");

@@ -8,7 +8,7 @@ use cograph_model::RepoPath;
 use cograph_model::change::Change;
 use cograph_query::impact::Execution;
 use cograph_query::{self as query, QueryError};
-use cograph_store::read_beside;
+use cograph_store::read_side_file;
 
 /// Share of a test that executed a changed function: at least this, and more with each other one.
 const LEAST_SHARE: f32 = 0.75;
@@ -23,7 +23,7 @@ pub(crate) struct KnownCoverage {
 impl KnownCoverage {
     /// None if no coverage was added.
     pub(crate) fn of(context: &QueryContext<'_>) -> Option<Self> {
-        let kept = read_beside(context.snapshot.store(), coverage::FILE)?;
+        let kept = read_side_file(context.snapshot.store(), coverage::FILE)?;
         Records::decoded(&kept).map(|records| Self { records })
     }
 

@@ -10,7 +10,7 @@ use crate::tools::tool::context::QueryContext;
 use cograph_history::{self as history, Between, History};
 use cograph_model::RepoPath;
 use cograph_model::change::{FileHistory, Together};
-use cograph_store::{read_beside, write_beside};
+use cograph_store::{read_side_file, write_side_file};
 use serde_json::{Value, json};
 
 /// Name of the file next to the store.
@@ -30,12 +30,12 @@ impl KnownHistory {
     /// Reads on for at most this time; none without git, or in no repository.
     pub(crate) fn of(context: &QueryContext<'_>, within: Duration) -> Option<Self> {
         let (store, root) = (context.snapshot.store(), &context.snapshot.meta().root);
-        let kept = read_beside(store, FILE);
+        let kept = read_side_file(store, FILE);
         let (history, is_new) =
             history::history(root, kept.as_deref(), within, context.cancel).ok()?;
         if is_new {
             // Best effort: a read-only cache reads the log again.
-            let _ = write_beside(store, FILE, &history.encoded());
+            let _ = write_side_file(store, FILE, &history.encoded());
         }
         let list = RepoPath::new(IGNORED).and_then(|path| context.files.read(&path).ok());
         let ignored = history::ignored(&list.unwrap_or_default());
@@ -43,7 +43,7 @@ impl KnownHistory {
     }
 
     /// Files that changed in the same commits as these, before a change.
-    pub(crate) fn together(
+    pub(crate) fn changed_together(
         &self,
         context: &QueryContext<'_>,
         between: Option<&Between>,
@@ -51,7 +51,7 @@ impl KnownHistory {
     ) -> Together {
         let root = &context.snapshot.meta().root;
         let later = history::later(root, between, context.cancel).unwrap_or_default();
-        self.history.together(changed, &self.ignored, &later)
+        self.history.changed_together(changed, &self.ignored, &later)
     }
 
     /// Facts about these files, or about all.

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_dispatch_reaches_is_counted_beside_what_is_named() {
+    fn what_dispatch_reaches_is_counted_next_to_what_is_named() {
         let through = symbol("src/package/interface.x", "Interface", "target", 3);
         let mut nodes = vec![node(symbol("src/a.x", "", "direct", 5), None, 1, &[6])];
         nodes.extend((0..100).map(|number| {

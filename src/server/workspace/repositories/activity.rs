@@ -31,7 +31,7 @@ impl Repositories {
                 Ok(directories) => format!("{directories} directories watched"),
                 Err(reason) => {
                     format!(
-                        "not watched, all files are looked at for every question: {}",
+                        "not watched, all files are compared for every question: {}",
                         SafeLine::new(&reason, 300)
                     )
                 }
@@ -42,7 +42,7 @@ impl Repositories {
             let name = dropped.root.file_name().unwrap_or_default().to_string_lossy().into_owned();
             (
                 SafeLine::new(&name, 80).to_string(),
-                "removed to make room; built again when it is asked about".to_owned(),
+                "removed to make room; built again for the next question".to_owned(),
             )
         });
         let failures = self.shared.jobs.failures().into_iter().map(|failure| {

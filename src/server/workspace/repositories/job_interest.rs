@@ -47,7 +47,7 @@ impl JobInterest {
 
     /// A call stops waiting; `is_answered` is false if it was cancelled. Cancels a run without
     /// interest.
-    pub(super) fn leave(&self, job: &Arc<Job>, session: u64, is_answered: bool) {
+    pub(super) fn withdraw(&self, job: &Arc<Job>, session: u64, is_answered: bool) {
         let mut waited = self.lock();
         let is_unwanted = waited.iter_mut().find(|entry| entry.is(job)).is_some_and(|entry| {
             entry.waiting -= 1;

@@ -196,7 +196,7 @@ impl OpenRepository {
         match &self.extent {
             Extent::All => None,
             Extent::Reported(ago) => Some(format!(
-                "up to date by what was reported; all files looked at {} ago",
+                "up to date by what was reported; all files compared {} ago",
                 rough(*ago)
             )),
             Extent::Remote(kind) => Some(format!(

@@ -15,7 +15,7 @@ use std::time::Instant;
 
 /// Directories that a session may access.
 #[derive(Clone, Debug, Default)]
-pub struct Reach {
+pub struct AllowedRoots {
     /// Default repository from the command line.
     pub root: Option<PathBuf>,
     /// Allowed workspace roots, as canonical paths, each with all directories below it. None: every
@@ -23,13 +23,13 @@ pub struct Reach {
     pub within: Option<Arc<[PathBuf]>>,
 }
 
-impl From<Option<PathBuf>> for Reach {
+impl From<Option<PathBuf>> for AllowedRoots {
     fn from(root: Option<PathBuf>) -> Self {
         Self { root, within: None }
     }
 }
 
-impl Reach {
+impl AllowedRoots {
     fn has(&self, root: &Path) -> bool {
         self.within.as_ref().is_none_or(|within| within.iter().any(|top| root.starts_with(top)))
     }
@@ -67,7 +67,7 @@ impl Reach {
 /// roots list of the client, working directory.
 pub(super) struct RootSelection {
     config: Result<Config, Unavailable>,
-    reach: Reach,
+    reach: AllowedRoots,
     state: Mutex<ChoiceState>,
     /// Signalled when the client's roots have arrived.
     roots_received: Condvar,
@@ -91,7 +91,7 @@ impl RootSelection {
     /// generation, on the thread that notices it.
     pub(super) fn new(
         config: Result<Config, Unavailable>,
-        reach: Reach,
+        reach: AllowedRoots,
         on_change: impl Fn() + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -120,7 +120,7 @@ impl RootSelection {
     }
 
     /// Records that `roots/list` was sent.
-    pub(super) fn client_was_asked(&self, until: Instant) {
+    pub(super) fn client_got_request(&self, until: Instant) {
         self.state().asked_until = Some(until);
     }
 
@@ -271,14 +271,15 @@ mod tests {
         for directory in [&project, &one, &two] {
             std::fs::create_dir(directory).expect("the directory is new");
         }
-        let chosen = RootSelection::new(config(&project), Reach::default(), || {});
+        let chosen = RootSelection::new(config(&project), AllowedRoots::default(), || {});
         let root = |chosen: &RootSelection| chosen.find(None).expect("there is one").root;
         assert_eq!(root(&chosen), project);
         chosen.set_client(vec![top.join("no such directory"), one.clone(), two.clone()]);
         assert_eq!(root(&chosen), one);
         chosen.set_client(Vec::new());
         assert_eq!(root(&chosen), project);
-        let given = RootSelection::new(config(&project), Reach::from(Some(two.clone())), || {});
+        let given =
+            RootSelection::new(config(&project), AllowedRoots::from(Some(two.clone())), || {});
         given.set_client(vec![one]);
         assert_eq!((root(&given), given.asks_client()), (two.clone(), false));
         chosen.set_root(two.clone());
@@ -304,7 +305,7 @@ mod tests {
         let session = |root| {
             RootSelection::new(
                 config(&other),
-                Reach { root, within: Some(Arc::clone(&within)) },
+                AllowedRoots { root, within: Some(Arc::clone(&within)) },
                 || {},
             )
         };
@@ -339,10 +340,13 @@ mod tests {
     fn calls_wait_for_the_answer_of_the_client_but_not_for_ever() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let top = std::fs::canonicalize(place.path()).expect("it exists");
-        let chosen =
-            RootSelection::new(config(Path::new("/no such directory")), Reach::default(), || {});
+        let chosen = RootSelection::new(
+            config(Path::new("/no such directory")),
+            AllowedRoots::default(),
+            || {},
+        );
         chosen.await_client();
-        chosen.client_was_asked(Instant::now() + Duration::from_secs(3600));
+        chosen.client_got_request(Instant::now() + Duration::from_secs(3600));
         std::thread::scope(|scope| {
             let call = scope.spawn(|| {
                 chosen.await_client();
@@ -351,13 +355,13 @@ mod tests {
             chosen.set_client(vec![top.clone()]);
             assert_eq!(call.join().expect("nothing panics"), Ok(top.clone()));
         });
-        chosen.client_was_asked(Instant::now() + Duration::from_millis(1));
+        chosen.client_got_request(Instant::now() + Duration::from_millis(1));
         chosen.await_client();
         assert_eq!(chosen.state().asked_until, None);
     }
 
     #[test]
-    fn a_change_is_told_once_whoever_sees_it_first() {
+    fn a_change_is_reported_once_by_the_first_that_sees_it() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let top = std::fs::canonicalize(place.path()).expect("it exists");
         let roots_received = Arc::new(AtomicUsize::new(0));
@@ -365,7 +369,7 @@ mod tests {
         let count_one = move || {
             count.fetch_add(1, Ordering::SeqCst);
         };
-        let chosen = RootSelection::new(config(&top), Reach::default(), count_one);
+        let chosen = RootSelection::new(config(&top), AllowedRoots::default(), count_one);
         let state = |generation| Identity { uid: 1, generation };
         chosen.answered_from(&top, state(1));
         assert_eq!(roots_received.load(Ordering::SeqCst), 0, "the first answer is no change");

@@ -196,8 +196,12 @@ impl Watches {
         let Some(ChangeSources { mut watch, rules, mut files }) = self.take(location, store) else {
             return nothing;
         };
-        let hints =
-            look(&mut watch, &rules, files.as_mut().map(|files| (files, limits.threads)), cancel);
+        let hints = suspects(
+            &mut watch,
+            &rules,
+            files.as_mut().map(|files| (files, limits.threads)),
+            cancel,
+        );
         let known = self.kept.with(location, |repository| {
             if let Some(files) = files {
                 repository.files.put(files);
@@ -272,7 +276,7 @@ impl Watches {
         let (kept, own) = (Arc::clone(&self.kept), location.clone());
         let work = move || {
             // A single thread, because no query waits for it.
-            let changed = files.look(1);
+            let changed = files.changed(1);
             kept.with(&own, |repository| {
                 repository.files.put(files);
                 repository.reported.extend(hints_of(changed));
@@ -280,7 +284,7 @@ impl Watches {
         };
         // Without the thread, responses keep naming the time of the last check.
         if let Err(error) = Builder::new().name("sweep".to_owned()).spawn(work) {
-            tracing::warn!(%error, "the files of a repository are not looked at");
+            tracing::warn!(%error, "the files of a repository are not compared");
         }
     }
 
@@ -325,7 +329,7 @@ impl Watches {
 }
 
 /// All files that may have changed, as far as is known.
-fn look(
+fn suspects(
     watch: &mut Watch,
     rules: &Rules,
     files: Option<(&mut TakenFiles, usize)>,
@@ -337,7 +341,7 @@ fn look(
         watch.look_everywhere(cancel)?;
     }
     if let Some((files, threads)) = files.filter(|_| !hints.everything) {
-        hints.extend(hints_of(files.look(threads)));
+        hints.extend(hints_of(files.changed(threads)));
     }
     Ok(hints)
 }
@@ -399,7 +403,7 @@ mod tests {
 
     /// Writes a file, and applies the change as a process does.
     fn changed(location: &Location, name: &str, text: &str) -> Outcome {
-        fs::write(location.root().join(name), text).expect("the directory is there");
+        fs::write(location.root().join(name), text).expect("the directory exists");
         let cancel = CancelToken::new();
         let run = Run::quiet(config::Limits::default(), &cancel);
         index::refresh(location, PATIENCE, &run).expect("nothing stands in the way")
@@ -412,7 +416,7 @@ mod tests {
 
     fn asked(watches: &Watches, location: &Location) -> ChangeSet {
         let store = Arc::new(Store::open_newest(location).expect("there is a store"));
-        let snapshot = store.snapshot(&CancelToken::new()).expect("nobody cancels");
+        let snapshot = store.snapshot(&CancelToken::new()).expect("no call is cancelled");
         asked_of(&snapshot, watches, location)
     }
 
@@ -428,7 +432,7 @@ mod tests {
         fs::create_dir(&root).expect("the directory is new");
         let location = Location::at(root, top.join("store"));
         let cancel = CancelToken::new();
-        fs::write(location.root().join("a.py"), "x = 1\n").expect("the directory is there");
+        fs::write(location.root().join("a.py"), "x = 1\n").expect("the directory exists");
         let run = Run::quiet(config::Limits::default(), &cancel);
         let everything = ChangeSet::Everything { forced: false };
         apply(&location, &everything, PATIENCE, &run).expect("nothing stands in the way");
@@ -455,14 +459,14 @@ mod tests {
         watches.run_finished(&location, &next, Instant::now());
         assert_eq!(known(&watches, &location), Some(own.identity()));
         assert!(asked(&watches, &location).is_empty());
-        assert_eq!(known(&watches, &location), Some(next.identity()), "all files were looked at");
+        assert_eq!(known(&watches, &location), Some(next.identity()), "all files were compared");
     }
 
     #[test]
     fn a_question_during_a_run_costs_no_comparison_of_all_files() {
         let place = tempfile::tempdir().expect("a temporary directory can be made");
         let (location, watches) = watched(place.path());
-        fs::write(location.root().join("a.py"), "x = 2\n").expect("the directory is there");
+        fs::write(location.root().join("a.py"), "x = 2\n").expect("the directory exists");
         let begun = Instant::now();
         assert_eq!(asked(&watches, &location).len(), Some(1));
         let run = changed(&location, "a.py", "x = 2\n");
@@ -477,10 +481,10 @@ mod tests {
         let (location, watches) = watched(place.path());
         let cancel = CancelToken::new();
         let before = Arc::new(Store::open_newest(&location).expect("there is a store"));
-        let snapshot = before.snapshot(&cancel).expect("nobody cancels");
+        let snapshot = before.snapshot(&cancel).expect("no call is cancelled");
         let begun = Instant::now();
         let run = changed(&location, "a.py", "x = 2\n");
-        fs::write(location.root().join("a.py"), "x = 1\n").expect("the directory is there");
+        fs::write(location.root().join("a.py"), "x = 1\n").expect("the directory exists");
         assert!(asked_of(&snapshot, &watches, &location).is_empty(), "the store of before");
         watches.run_finished(&location, &run, begun);
         assert_eq!(known(&watches, &location), Some(run.identity()));

@@ -81,7 +81,7 @@ pub(crate) fn whole_export(db: &Db, module: Module, visited: &mut Visited) -> Op
         ) => import_entities(db, file, &imports, visited),
         None => None,
     };
-    visited.leave(found.is_some());
+    visited.exit(found.is_some());
     found
 }
 

@@ -140,7 +140,7 @@ impl Stage {
     }
 
     fn next(&self) -> (String, Arc<ScriptedPeer>, EventSink) {
-        self.dialled.recv_timeout(PATIENCE).expect("somebody connects")
+        self.dialled.recv_timeout(PATIENCE).expect("a client connects")
     }
 
     /// Waits for these admitted tools.
@@ -160,7 +160,7 @@ impl Stage {
     fn await_changes(&self, wanted: usize) {
         let until = Instant::now() + PATIENCE;
         while self.changes.load(Ordering::SeqCst) < wanted {
-            assert!(Instant::now() < until, "the change is told");
+            assert!(Instant::now() < until, "the change is reported");
             std::thread::yield_now();
         }
         assert_eq!(self.changes.load(Ordering::SeqCst), wanted);
@@ -202,7 +202,7 @@ fn names_are_checked_and_unique_and_there_is_a_bound_to_them() {
 }
 
 #[test]
-fn tools_are_merged_under_the_names_of_their_upstreams_and_an_incomplete_list_is_said_so() {
+fn tools_are_merged_under_the_names_of_their_upstreams_and_an_incomplete_list_is_reported() {
     let part = Behaviour::ListsInPart(vec!["x".to_owned()]);
     let stage = stage(vec![("a", vec![lists(&["x", "y"])]), ("b", vec![part])]);
     stage.add("a");
@@ -215,7 +215,7 @@ fn tools_are_merged_under_the_names_of_their_upstreams_and_an_incomplete_list_is
 }
 
 #[test]
-fn a_slow_and_a_dead_upstream_delay_nobody() {
+fn a_slow_and_a_dead_upstream_delay_no_call() {
     let stage = stage(vec![
         ("slow", vec![Behaviour::Stalls]),
         ("dead", vec![Behaviour::Fails]),
@@ -223,13 +223,13 @@ fn a_slow_and_a_dead_upstream_delay_nobody() {
     ]);
     stage.add("slow");
     // The slow upstream is listing from here on: no lock may be held meanwhile.
-    stage.asked.recv_timeout(PATIENCE).expect("it is asked");
+    stage.asked.recv_timeout(PATIENCE).expect("it gets a request");
     let begun = Instant::now();
     stage.add("dead");
     stage.add("good");
     stage.await_tools(&["good__x"]);
     stage.await_trouble("dead", "cannot be reached");
-    stage.registry.settle(Duration::from_millis(50));
+    stage.registry.wait_for_attempts(Duration::from_millis(50));
     assert!(begun.elapsed() < PATIENCE / 3, "{:?}", begun.elapsed());
     let ending = Instant::now();
     drop(stage);
@@ -266,12 +266,12 @@ fn a_reconnection_that_fails_closes_what_it_opened_and_leaves_the_old_one_servin
     sink.tools_changed();
     assert!(
         stage.dialled.recv_timeout(Duration::from_millis(300)).is_err(),
-        "nobody connects again"
+        "no client connects again"
     );
 }
 
 #[test]
-fn the_generation_changes_with_what_is_served_and_the_list_is_told_of_only_when_it_is_another() {
+fn the_generation_changes_with_what_is_served_and_the_list_is_announced_only_when_it_is_another() {
     let stage = stage(vec![("a", vec![lists(&["x"])])]);
     stage.add("a");
     let before = stage.await_tools(&["a__x"]).generation;
@@ -280,7 +280,7 @@ fn the_generation_changes_with_what_is_served_and_the_list_is_told_of_only_when_
     let drained = |stage: &Stage| while stage.asked.try_recv().is_ok() {};
     drained(&stage);
     sink.tools_changed();
-    stage.asked.recv_timeout(PATIENCE).expect("it is asked again");
+    stage.asked.recv_timeout(PATIENCE).expect("it gets another request");
     *peer.behaviour.lock() = lists(&["x", "y"]);
     sink.tools_changed();
     let after = stage.await_tools(&["a__x", "a__y"]).generation;
@@ -289,7 +289,7 @@ fn the_generation_changes_with_what_is_served_and_the_list_is_told_of_only_when_
     drained(&stage);
     *peer.behaviour.lock() = Behaviour::Fails;
     sink.tools_changed();
-    stage.asked.recv_timeout(PATIENCE).expect("it is asked again");
+    stage.asked.recv_timeout(PATIENCE).expect("it gets another request");
     let view = stage.await_trouble("a", "cannot be reached");
     assert_eq!(view.tools.len(), 2, "a look that fails leaves the tools as they were");
     assert_eq!((stage.changes.load(Ordering::SeqCst), peer.closed.load(Ordering::SeqCst)), (2, 0));
@@ -316,7 +316,7 @@ fn there_is_never_more_than_the_bound_however_many_come_at_once() {
             assert_eq!(view.tools.len(), 240, "as many as fit are served");
             return;
         }
-        assert!(Instant::now() < until, "the surplus is refused, and that is said");
+        assert!(Instant::now() < until, "the surplus is refused and reported");
         std::thread::yield_now();
     }
 }
@@ -342,7 +342,7 @@ fn a_name_that_is_taken_is_refused_and_what_is_replaced_does_not_stand_in_its_ow
         let tools = names.iter().map(|name| tool(name)).collect();
         Arc::new(Serving { peer: peer(), tools, is_own_kind: false })
     };
-    let inner = Registry::new(Box::new(|_, _| panic!("nobody dials")), Box::new(|| {}));
+    let inner = Registry::new(Box::new(|_, _| panic!("no thread connects")), Box::new(|| {}));
     let (a, b) = (name("a"), name("b"));
     let first = inner.0.enter(&a, target("a")).expect("it is new");
     let second = inner.0.enter(&b, target("b")).expect("it is new");

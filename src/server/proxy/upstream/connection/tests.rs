@@ -50,13 +50,13 @@ fn ends_of(count: u64, said: &[u8]) -> Vec<Result<Value, NoResult>> {
         let mut asked = Vec::new();
         let hello = || connection.request(&question, None, until);
         let hello = std::thread::Builder::new().spawn_scoped(scope, hello).expect("a thread");
-        lines.next().expect("it is asked").expect("it can be read");
+        lines.next().expect("it gets a request").expect("it can be read");
         writeln!(&peer, "{}", json!({"jsonrpc": "2.0", "id": 1, "result": {}})).expect("open");
         hello.join().expect("nothing panics").expect("it is answered");
         for _ in 0..count {
             let ask = || connection.request(&question, None, until);
             asked.push(std::thread::Builder::new().spawn_scoped(scope, ask).expect("a thread"));
-            lines.next().expect("it is asked").expect("it can be read");
+            lines.next().expect("it gets a request").expect("it can be read");
         }
         (&peer).write_all(said).expect("it is open");
         let ends = asked.into_iter().map(|thread| thread.join().expect("nothing panics"));

@@ -4,7 +4,7 @@ use crate::answers::budget::Page;
 use crate::answers::render::{Groups, Place, around, counts, merged, path, plural};
 use crate::base::escape::SafeLine;
 use crate::tools::trace::text::entry::named;
-use cograph_model::facts::UNNAMED;
+use cograph_model::facts::Synthetic;
 use cograph_model::{Step, Verdict};
 use cograph_query::trace::TraceTree;
 use cograph_query::{Counts, SiteInfo, SymbolInfo};
@@ -53,9 +53,9 @@ pub(super) fn vague(tree: &TraceTree, callers: bool, page: &mut Page) {
 
 /// What a site calls: a name, or an expression that has none.
 fn called(site: &SiteInfo) -> String {
-    match &*site.name {
-        UNNAMED => "(expression)".to_owned(),
-        name => SafeLine::new(name, 120).to_string(),
+    match Synthetic::UnnamedCallee.is(&site.name) {
+        true => "(expression)".to_owned(),
+        false => SafeLine::new(&site.name, 120).to_string(),
     }
 }
 

@@ -100,8 +100,8 @@ impl Swept {
 
 impl TakenFiles {
     /// Checks the files and returns those that have changed since the last check.
-    pub(super) fn look(&mut self, threads: usize) -> Vec<RepoPath> {
+    pub(super) fn changed(&mut self, threads: usize) -> Vec<RepoPath> {
         self.looked = Instant::now();
-        self.sweep.look(threads)
+        self.sweep.changed(threads)
     }
 }
