@@ -1,5 +1,7 @@
 //! `cograph export`: parts of the graph as JSON lines, read from the store.
 
+mod scip;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -22,10 +24,15 @@ use cograph_store::{FileKey, FileRow, SiteRow, Snapshot, StoreError, SymbolKey, 
 pub(super) enum Command {
     /// Every pair of caller and callee, one JSON object a line
     Calls(RootArgument),
+    /// Definitions, references, relations and names outside of the repository as a SCIP index
+    Scip(scip::ScipArguments),
 }
 
 pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
-    let Command::Calls(root) = command;
+    let root = match command {
+        Command::Calls(root) => root,
+        Command::Scip(arguments) => return scip::run(config, arguments),
+    };
     let repositories = ask::repositories(config, root.repository(config)?.root);
     let person = ask::TerminalHost::new();
     let snapshot = repositories.whole(&person)?;

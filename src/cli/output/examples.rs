@@ -102,6 +102,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[("cograph export calls > calls.jsonl", "all call edges, one a line")],
     ),
     (
+        "cograph export scip",
+        &[
+            ("cograph export scip", "the index of other tools, as index.scip"),
+            ("cograph export scip --output - > own.scip", "on standard output"),
+        ],
+    ),
+    (
         "cograph mcp",
         &[
             ("cograph mcp", "what a client's configuration starts"),

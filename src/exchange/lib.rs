@@ -1,0 +1,24 @@
+//! The graph in SCIP, the format that compilers and their indexers exchange.
+//!
+//! ```text
+//! Snapshot ──> names ──> document ──> export ──> wire ──> SCIP index
+//!                ▲          ▲
+//! manifests ──> packages   text
+//! ```
+//!
+//! - `wire`: an index is a stream of fields, so it is written and read one document at a time.
+//! - `names`: the symbols of SCIP. `packages`: the package that a file, or a name outside of the
+//!   repository, belongs to.
+//! - `document`: a file with its definitions and references.
+
+mod document;
+mod export;
+mod names;
+mod packages;
+mod text;
+mod wire;
+
+pub use document::Exported;
+pub use export::{ExportError, export};
+pub use packages::ReadText;
+pub use wire::MAX_FIELD;
