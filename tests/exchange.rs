@@ -1,6 +1,8 @@
 //! SCIP: an exported index has every definition and every resolved reference of the store, read
 //! back with the official messages.
 
+mod import;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
@@ -32,7 +34,8 @@ const SHOP: &[(&str, &str)] = &[
         "import shop.base\nfrom flask import Flask\nfrom .base import Base, helper as h\n\n\n\
          class Item(Base):\n    def __init__(self, x):\n        self.x = x\n\n    \
          def price(self):\n        self.x = 3\n        return h().price()\n\n\ndef main():\n    \
-         ä, item = 'é', Item(1); item.price()\n\n    def inner():\n        return item.price()\n\n    \
+         ä, item = 'é', Item(1); item.price()\n\n    def inner():\n        return \
+         item.price()\n\n    \
          return inner\n\n\napp = Flask(__name__)\nif app:\n    y = 1\nelse:\n    y = 2\nprint(y, \
          main()(), unknown)\n",
     ),
@@ -50,7 +53,8 @@ const SHOP: &[(&str, &str)] = &[
     ("go.mod", "module example.org/till\n\nrequire git.host/x/y v1.2.0\n"),
     (
         "till/till.go",
-        "package till\n\nimport \"git.host/x/y\"\n\ntype Till struct{ open bool }\n\nfunc New() *Till { y.Start(); return &Till{} }\n",
+        "package till\n\nimport \"git.host/x/y\"\n\ntype Till struct{ open bool }\n\nfunc New() \
+         *Till { y.Start(); return &Till{} }\n",
     ),
     (
         "till/open.go",
@@ -77,9 +81,14 @@ impl Project {
 
     /// Runs the program: exit code, stdout, stderr.
     fn run(&self, arguments: &[&str]) -> (Option<i32>, Vec<u8>, String) {
+        self.run_with("cache", arguments)
+    }
+
+    /// The same with another cache.
+    fn run_with(&self, cache: &str, arguments: &[&str]) -> (Option<i32>, Vec<u8>, String) {
         let ran = Command::new(env!("CARGO_BIN_EXE_cograph"))
             .current_dir(self.root())
-            .env("COGRAPH_CACHE_DIR", self.root().join(".git/cache"))
+            .env("COGRAPH_CACHE_DIR", self.root().join(".git").join(cache))
             .env_remove("CLAUDE_PROJECT_DIR")
             .args(arguments)
             .output()
@@ -263,7 +272,7 @@ fn occurrences_have_ranges_in_bytes_and_roles() {
         found.map(|one| (one.range.as_slice(), one.symbol_roles)).collect()
     };
     // The line has two characters of two bytes before the name.
-    assert_eq!(uses("Item#"), [(&[14, 21, 25][..], SymbolRole::ReadAccess.value())]);
+    assert_eq!(uses("Item#"), [(&[15, 21, 25][..], SymbolRole::ReadAccess.value())]);
     assert_eq!(uses("Item#x."), [(&[10, 13, 14][..], SymbolRole::WriteAccess.value())]);
     assert_eq!(uses("base.py`/"), [(&[0, 12, 16][..], SymbolRole::Import.value())]);
     let item = main.occurrences.iter().find(|one| one.symbol.ends_with("Item#") && defines(one));

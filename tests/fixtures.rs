@@ -133,7 +133,7 @@ fn found_by_shared(files: &[FileRecord], project_files: Vec<ProjectFile>) -> Vec
     let files: Vec<FileRecord> = files.iter().map(&mut leave).collect();
     let tables = Tables::of(&files, prepared, names, project_files);
     let found = |(file, facts): (u32, &Option<FileFacts>)| match facts {
-        Some(facts) => tables.resolve_shared(FileId(file), facts).resolution,
+        Some(facts) => tables.resolve_shared(FileId(file), facts, None).resolution,
         None => FileResolution::default(),
     };
     (0..).zip(&whole).map(found).collect()

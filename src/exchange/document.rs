@@ -6,7 +6,7 @@ use scip::types::{
     SymbolRole,
 };
 
-use crate::names::{FileNames, Names};
+use crate::names::{FileNames, SymbolNames, is_macro};
 use crate::text::Lines;
 use cograph_model::facts::flags;
 use cograph_model::{RelationKind, SiteKind, Span, Step, SymbolKind, Verdict};
@@ -32,14 +32,14 @@ pub struct Exported {
 /// Writes documents.
 pub(crate) struct Documents<'s> {
     pub(crate) snapshot: &'s Snapshot,
-    pub(crate) names: Names<'s>,
+    pub(crate) names: SymbolNames<'s>,
     /// Hashes of the names outside that were written.
     outside: FxHashSet<u64>,
     pub(crate) sums: Exported,
 }
 
 impl<'s> Documents<'s> {
-    pub(crate) fn new(snapshot: &'s Snapshot, names: Names<'s>) -> Self {
+    pub(crate) fn new(snapshot: &'s Snapshot, names: SymbolNames<'s>) -> Self {
         Self { snapshot, names, outside: FxHashSet::default(), sums: Exported::default() }
     }
 
@@ -262,6 +262,7 @@ fn role_of(kind: SiteKind) -> i32 {
 fn kind_of(row: &SymbolRow) -> Kind {
     let has = |flag| row.flags & flag != 0;
     match row.kind {
+        _ if is_macro(row) => Kind::Macro,
         SymbolKind::Module => Kind::Module,
         SymbolKind::Namespace => Kind::Namespace,
         SymbolKind::Class => Kind::Class,

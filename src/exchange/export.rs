@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use scip::types::{Metadata, ProtocolVersion, TextEncoding, ToolInfo};
 
 use crate::document::{Documents, Exported};
-use crate::names::Names;
+use crate::names::SymbolNames;
 use crate::packages::ReadText;
 use crate::wire;
 use cograph_store::{Snapshot, StoreError};
@@ -40,7 +40,7 @@ pub fn export(
         ..Metadata::default()
     };
     wire::write(out, wire::METADATA, &metadata)?;
-    let mut documents = Documents::new(snapshot, Names::new(snapshot, read)?);
+    let mut documents = Documents::new(snapshot, SymbolNames::new(snapshot, read)?);
     for place in 0..documents.names.files.len() {
         let file = &documents.names.files[place];
         if file.skipped.is_some() {

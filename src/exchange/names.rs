@@ -8,7 +8,7 @@ use scip::symbol::{SymbolFormatOptions, format_symbol_with};
 use scip::types::descriptor::Suffix;
 use scip::types::{Descriptor, Symbol};
 
-use crate::packages::{Package, Packages, ReadText};
+use crate::packages::{PackageId, Packages, ReadText};
 use cograph_model::facts::flags;
 use cograph_model::{RepoPath, SymbolKind};
 use cograph_store::{FileKey, FileRow, Snapshot, StoreError, SymbolKey, SymbolRow};
@@ -46,7 +46,7 @@ impl FileNames {
 }
 
 /// Names of all files, made by need.
-pub(crate) struct Names<'s> {
+pub(crate) struct SymbolNames<'s> {
     snapshot: &'s Snapshot,
     pub(crate) files: Vec<FileRow>,
     places: FxHashMap<FileKey, usize>,
@@ -56,7 +56,7 @@ pub(crate) struct Names<'s> {
     known_bytes: usize,
 }
 
-impl<'s> Names<'s> {
+impl<'s> SymbolNames<'s> {
     pub(crate) fn new(snapshot: &'s Snapshot, read: ReadText<'s>) -> Result<Self, StoreError> {
         let files = snapshot.files()?;
         let places = files.iter().enumerate().map(|(place, file)| (file.key, place)).collect();
@@ -146,7 +146,8 @@ impl<'s> Names<'s> {
         let directory = self.files[place].path.directory();
         let (mut package, mut rest) = self.packages.of_outside(directory, &language, name);
         if is_builtin && rest.is_empty() {
-            (package, rest) = (Package { manager: package.manager, ..Package::default() }, name);
+            (package, rest) =
+                (PackageId { manager: package.manager, ..PackageId::default() }, name);
         }
         let (mut symbol, mut own) = (head(&package), String::new());
         let mut parts = parts(rest).peekable();
@@ -226,7 +227,7 @@ impl Making<'_> {
     fn foreign(&self, key: SymbolKey) -> Result<String, StoreError> {
         let (mut chain, mut next) = (Vec::new(), Some(key));
         while let Some(row) = next.map(|key| self.snapshot.symbol(key)).transpose()?.flatten() {
-            chain.push(descriptor(&row.name_text, suffix(row.kind), ""));
+            chain.push(descriptor(&row.name_text, suffix(&row), ""));
             next = row.container.filter(|_| chain.len() < MAX_CHAIN);
         }
         chain.reverse();
@@ -248,10 +249,10 @@ impl Making<'_> {
             || self.snapshot.relations_from(row.key)?.iter().any(|one| !own(one.to)))
     }
 
-    /// Several definitions of one name are told apart: callables by the part of the grammar for
+    /// Several definitions of one name are distinguished: callables by the part of the grammar for
     /// it, others by a descriptor behind them.
     fn unique(&mut self, around: String, row: &SymbolRow) -> String {
-        let suffix = suffix(row.kind);
+        let suffix = suffix(row);
         let name = around.clone() + &descriptor(&row.name_text, suffix, "");
         let uses = self.uses.entry(name.clone()).or_default();
         *uses += 1;
@@ -265,16 +266,21 @@ impl Making<'_> {
     }
 }
 
-fn suffix(kind: SymbolKind) -> Suffix {
-    match kind {
+fn suffix(row: &SymbolRow) -> Suffix {
+    match row.kind {
+        _ if is_macro(row) => Suffix::Macro,
         SymbolKind::Module | SymbolKind::Namespace => Suffix::Namespace,
         kind if kind.is_type() => Suffix::Type,
-        SymbolKind::Macro => Suffix::Macro,
         SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor | SymbolKind::Test => {
             Suffix::Method
         }
         _ => Suffix::Term,
     }
+}
+
+/// True for a macro, with or without parameters.
+pub(crate) fn is_macro(row: &SymbolRow) -> bool {
+    row.kind == SymbolKind::Macro || row.signature.starts_with('#')
 }
 
 /// Parts of a qualified name, whatever separates them.
@@ -283,12 +289,12 @@ fn parts(name: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Scheme and package, with the space before descriptors.
-fn head(package: &Package) -> String {
+fn head(package: &PackageId) -> String {
     let part = |text: &str| match text {
         "" => ".".to_owned(),
         text => text.replace(' ', "  "),
     };
-    let Package { manager, name, version } = package;
+    let PackageId { manager, name, version } = package;
     format!("{SCHEME} {} {} {} ", part(manager), part(name), part(version))
 }
 

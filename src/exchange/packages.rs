@@ -39,7 +39,7 @@ static MANAGERS: LazyLock<BTreeMap<String, Manager>> = LazyLock::new(|| {
 
 /// Package: any part may be empty.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub(crate) struct Package {
+pub(crate) struct PackageId {
     pub(crate) manager: String,
     pub(crate) name: String,
     pub(crate) version: String,
@@ -58,15 +58,15 @@ impl<'r> Packages<'r> {
     }
 
     /// Package that a file of a language belongs to: that of the nearest manifest above it.
-    pub(crate) fn of_file(&mut self, path: &RepoPath, language: &str) -> Package {
+    pub(crate) fn of_file(&mut self, path: &RepoPath, language: &str) -> PackageId {
         let Some((manager_name, manager)) = manager_of(language) else {
-            return Package::default();
+            return PackageId::default();
         };
         let found = self.above(path.directory(), manager, &manager.manifests, |one| {
             (!one.name.is_empty()).then(|| (one.name.clone(), one.version.clone()))
         });
         let (name, version) = found.unwrap_or_default();
-        Package { manager: manager_name.to_owned(), name, version }
+        PackageId { manager: manager_name.to_owned(), name, version }
     }
 
     /// Package that a qualified name outside of the repository belongs to, as a file of a language
@@ -76,11 +76,11 @@ impl<'r> Packages<'r> {
         directory: &str,
         language: &str,
         name: &'n str,
-    ) -> (Package, &'n str) {
+    ) -> (PackageId, &'n str) {
         let Some((manager_name, manager)) = manager_of(language) else {
-            return (Package::default(), name);
+            return (PackageId::default(), name);
         };
-        let package = Package { manager: manager_name.to_owned(), ..Package::default() };
+        let package = PackageId { manager: manager_name.to_owned(), ..PackageId::default() };
         if manager.separators.is_empty() {
             return (package, name);
         }
@@ -102,7 +102,7 @@ impl<'r> Packages<'r> {
             None if is_version(&wanted) => wanted,
             None => String::new(),
         };
-        (Package { name: own, version, ..package }, rest)
+        (PackageId { name: own, version, ..package }, rest)
     }
 
     /// What `part` finds in the nearest of the named files in a directory or above.
@@ -226,7 +226,7 @@ mod tests {
             assert_eq!((package.name.as_str(), package.version.as_str()), ("outer", "1.0.0"));
         }
         let path = RepoPath::new("a.x").expect("a path");
-        assert_eq!(packages.of_file(&path, "no language"), Package::default());
+        assert_eq!(packages.of_file(&path, "no language"), PackageId::default());
     }
 
     #[test]
@@ -250,7 +250,8 @@ mod tests {
         let language = MANAGERS["gomod"].languages[0].clone();
         let own = [(
             "go.mod",
-            "module example.org/own\n\nrequire (\n\tgit.host/x/y v1.2.0 // indirect\n)\nrequire a.b/c v0.1.0\n",
+            "module example.org/own\n\nrequire (\n\tgit.host/x/y v1.2.0 // indirect\n)\n\
+             require a.b/c v0.1.0\n",
         )];
         assert_eq!(
             check(&own, &language, "git.host/x/y.New().Do"),
@@ -278,11 +279,13 @@ mod tests {
         let own = [
             (
                 "Cargo.toml",
-                "[package]\nname='own'\nversion.workspace=true\n[dependencies]\nserde-json='1'\nx={version='2.0'}\n",
+                "[package]\nname='own'\nversion.workspace=true\n[dependencies]\nserde-json='1'\n\
+                 x={version='2.0'}\n",
             ),
             (
                 "Cargo.lock",
-                "[[package]]\nname='serde-json'\nversion='1.0.9'\n[[package]]\nname='y'\nversion='1.0.0'\n[[package]]\nname='y'\nversion='2.0.0'\n",
+                "[[package]]\nname='serde-json'\nversion='1.0.9'\n[[package]]\nname='y'\n\
+                 version='1.0.0'\n[[package]]\nname='y'\nversion='2.0.0'\n",
             ),
         ];
         assert_eq!(check(&own, &language, "serde_json::f").1, "1.0.9");

@@ -76,7 +76,7 @@ impl<R: BufRead> Fields<R> {
         }
     }
 
-    /// Reads exactly `length` bytes. Memory grows with what is there, not with what a length says.
+    /// Reads exactly `length` bytes. Memory grows with what was read, not with what is claimed.
     fn take(&mut self, length: u64, into: &mut Vec<u8>) -> Result<(), String> {
         into.clear();
         let read = self.from.by_ref().take(length).read_to_end(into);

@@ -42,7 +42,9 @@ pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
 pub use format::sql_value::SqlValue;
 pub use format::views::{KEPT_VIEWS, VIEWS, View, all_views};
-pub use lifecycle::beside::{MAX_BESIDE, read_beside, remove_beside, write_beside};
+pub use lifecycle::beside::{
+    MAX_BESIDE, read_beside, read_head_beside, read_in, remove_beside, write_beside,
+};
 pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
 pub use lifecycle::seed::adopt;
 pub use name_index::cursor::NameWalk;

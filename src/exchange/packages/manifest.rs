@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// Where a manifest has what: paths of keys, separated by dots, the first that is there counts.
+/// Where a manifest has what: paths of keys, separated by dots, the first that exists counts.
 pub(super) struct Keys<'k> {
     pub(super) name: &'k [String],
     pub(super) version: &'k [String],

@@ -21,13 +21,14 @@ use crate::build::context::RunContext;
 use crate::build::ingest::{IngestedFile, Ingestion, Pace};
 use crate::facts_cache::archive::{self, KnownFile, Neighbours};
 use crate::facts_cache::segment_block::{self, Opened, PieceWriter};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{fingerprint, stated_edges};
 use crate::outcome::IndexError;
 use crate::progress::{Counter, Phase, Progress, Stopwatch, Timing};
 use cograph_grammar as grammar;
 use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, FileStamp, Relation};
 use cograph_model::packed::{self, Reader};
+use cograph_model::stated::Stated;
 use cograph_model::{LanguageId, RepoPath, SkipReason};
 use cograph_resolve::{Asked, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
 use cograph_source::{self as source, WalkedFile};
@@ -71,13 +72,10 @@ pub(crate) fn build(
         workers.run(|| Tables::of(&files, prepared, names, project_files)).map_err(failed)?;
     stopwatch.lap(Phase::Tables);
 
-    let resolving = Resolving::new(
-        &draft,
-        &tables,
-        &files,
-        run,
-        Counter::start(Phase::Resolve, files.len(), run.progress),
-    );
+    let directory = lock.location().directory();
+    let counter = Counter::start(Phase::Resolve, files.len(), run.progress);
+    let known = (files.as_slice(), stated_edges(directory));
+    let resolving = Resolving::new(&draft, &tables, known, run, counter);
     let found = in_order(workers.map(&largest_first(&pieces), run, |number| {
         resolving.piece(pieces[number], ranges[number].len())
     }))?;
@@ -109,7 +107,7 @@ pub(crate) fn build(
     let languages = grammar::names();
     let info = BuildInfo {
         languages: &languages,
-        fingerprint: fingerprint(&run.limits),
+        fingerprint: fingerprint(&run.limits, directory),
         started,
         max_bytes: None,
     };
@@ -268,6 +266,7 @@ struct Resolving<'r> {
     draft: &'r Draft,
     tables: &'r Tables,
     files: &'r [FileRecord],
+    stated: Stated,
     run: &'r RunContext<'r>,
     counter: Counter<'r>,
     /// Number of stored references to each symbol, by file.
@@ -287,7 +286,7 @@ impl<'r> Resolving<'r> {
     fn new(
         draft: &'r Draft,
         tables: &'r Tables,
-        files: &'r [FileRecord],
+        (files, stated): (&'r [FileRecord], Stated),
         run: &'r RunContext<'r>,
         counter: Counter<'r>,
     ) -> Self {
@@ -297,7 +296,7 @@ impl<'r> Resolving<'r> {
             .iter()
             .map(|record| (0..symbols(record)).map(|_| AtomicU32::new(0)).collect())
             .collect();
-        Self { draft, tables, files, run, counter, references }
+        Self { draft, tables, files, stated, run, counter, references }
     }
 
     /// Resolves a piece of this many files; skipped files have no facts.
@@ -309,9 +308,10 @@ impl<'r> Resolving<'r> {
         for entry in &opened.entries {
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
             let file = file(entry.key);
-            let path = &self.files[file.0 as usize].path;
+            let FileRecord { path, stamp, .. } = &self.files[file.0 as usize];
+            let stated = self.stated.of(path, stamp.hash).map(|of_file| (&self.stated, of_file));
             let Resolved { resolution, asked } = guarded_resolution(path, &facts, self.run, || {
-                self.tables.resolve_shared(file, &facts)
+                self.tables.resolve_shared(file, &facts, stated)
             });
             self.count(&resolution);
             foreign_relations.extend(

@@ -19,7 +19,7 @@ use cograph_store::Snapshot;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub(super) struct ScipArguments {
+pub(crate) struct ScipArguments {
     /// File to write, `-` for standard output
     #[arg(long, short, value_name = "FILE", default_value = "index.scip")]
     output: PathBuf,
