@@ -34,6 +34,7 @@ pub use cograph_source as source;
 pub use cograph_store as store;
 
 pub use cograph_coverage as coverage;
+pub use cograph_exchange as exchange;
 pub use cograph_history as history;
 pub use cograph_index as index;
 pub use cograph_query as query;

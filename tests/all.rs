@@ -12,6 +12,7 @@ mod commands;
 mod coverage;
 mod doctor;
 mod editor;
+mod exchange;
 mod exploring;
 
 mod completeness;

@@ -20,7 +20,7 @@ mod clients;
 mod completions;
 mod coverage;
 mod doctor;
-mod export;
+mod exchange;
 mod grammar;
 mod hook;
 mod index;
@@ -36,6 +36,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use cograph_config::{self as config, Config, ConfigError};
 use cograph_server as server;
+use exchange::{export, import};
 use output::stop::Stop;
 
 /// A code knowledge graph that a coding agent can trust.
@@ -62,6 +63,9 @@ enum Command {
     /// Export parts of the graph for other programs
     #[command(subcommand)]
     Export(export::Command),
+    /// Import edges that a compiler states, from its SCIP index
+    #[command(subcommand)]
+    Import(import::ImportCommand),
     /// Serve an MCP client on standard input and output
     Mcp(mcp::McpArguments),
     /// Serve an editor on standard input and output (Language Server Protocol)
@@ -153,6 +157,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Unused(arguments) => ask::unused::run(&config?, &arguments),
         Command::Coverage(command) => coverage::run(&config?, &command),
         Command::Export(command) => export::run(&config?, &command),
+        Command::Import(command) => import::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
         Command::Lsp(arguments) => lsp::run(config, &arguments),
         Command::Serve(arguments) => serve::run(config, &arguments),

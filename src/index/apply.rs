@@ -201,8 +201,8 @@ pub(crate) fn prepare(
     residents: &Residents,
     run: &Run,
 ) -> Result<(), IndexError> {
-    if let Some(snapshot) =
-        newest(location, run)?.filter(|store| store.meta().fingerprint == fingerprint(&run.limits))
+    if let Some(snapshot) = newest(location, run)?
+        .filter(|store| store.meta().fingerprint == fingerprint(&run.limits, location.directory()))
         && !residents.knows(location, snapshot.identity())
         && let Some(resident) = Resident::load(&snapshot, &run.context())?
     {

@@ -12,7 +12,7 @@
 //!
 //! `facts`: result of extraction for one file. `graph`: result of resolution for the repository.
 //! `cancel`: cancellation tokens. `packed`: binary encoding of facts and results. `words`:
-//! tokenization of source text. `panics`: panics as values.
+//! tokenization of source text. `stated`: edges that a compiler states. `panics`: panics as values.
 
 pub mod cancel;
 pub mod change;
@@ -21,6 +21,7 @@ pub mod facts;
 pub mod graph;
 pub mod packed;
 pub mod panics;
+pub mod stated;
 pub mod words;
 
 use std::fmt;
@@ -279,6 +280,8 @@ vocabulary! {
         /// Reason: what is called is the function that a variable or field holds; the target is
         /// that variable or field.
         FunctionValue = "function-value",
+        /// Stated by a compiler, in an imported SCIP index.
+        Scip = "scip",
     }
 }
 

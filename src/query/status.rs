@@ -10,8 +10,9 @@ use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;
+use cograph_model::stated::{self, Stated};
 use cograph_model::{Problem, RepoPath, SkipReason};
-use cograph_store::{FileRow, Identity, Snapshot};
+use cograph_store::{FileRow, Identity, Snapshot, read_side_file};
 
 /// Parameters of `status`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -87,6 +88,19 @@ pub struct SkippedFiles {
     pub examples: Vec<RepoPath>,
 }
 
+/// Edges that a program states, which were imported.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct StatedStatus {
+    /// Program and its version.
+    pub tool: String,
+    /// Files with such edges.
+    pub files: u64,
+    /// Those that still have the content that the edges are of.
+    pub present: u64,
+    /// References in these.
+    pub edges: u64,
+}
+
 /// Result of `status`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StatusResult {
@@ -108,6 +122,8 @@ pub struct StatusResult {
     pub manifest_errors: &'static [String],
     /// Files of builds whose conditions, macros and include directories are in use.
     pub builds: Vec<RepoPath>,
+    /// Imported edges by the programs that state them.
+    pub stated: Vec<StatedStatus>,
     /// Skipped files by reason, most frequent first.
     pub skipped: Vec<SkippedFiles>,
     /// Incomplete regions, by path and line.
@@ -176,11 +192,30 @@ pub fn status(
         languages,
         manifest_errors: grammar::manifest_errors(),
         builds,
+        stated: stated_status(snapshot, &files),
         skipped,
         problems: listed.collect(),
         problem_total,
         problem_files: with_problems.len() as u64,
     })
+}
+
+fn stated_status(snapshot: &Snapshot, files: &[FileRow]) -> Vec<StatedStatus> {
+    let kept = read_side_file(snapshot.store(), stated::FILE);
+    let stated = kept.and_then(|bytes| Stated::decoded(&bytes)).unwrap_or_default();
+    let tools = stated.tools.iter().cloned();
+    let mut tools: Vec<StatedStatus> =
+        tools.map(|tool| StatedStatus { tool, ..StatedStatus::default() }).collect();
+    for (path, file) in &stated.files {
+        let Some(tool) = tools.get_mut(file.tool as usize) else { continue };
+        tool.files += 1;
+        let row = files.binary_search_by(|row| row.path.cmp(path)).ok().map(|at| &files[at]);
+        if row.is_some_and(|row| stated.of(path, row.hash).is_some()) {
+            tool.present += 1;
+            tool.edges += u64::from(file.edges);
+        }
+    }
+    tools
 }
 
 impl LanguageStatus {

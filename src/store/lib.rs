@@ -45,7 +45,7 @@ pub use format::views::{KEPT_VIEWS, VIEWS, View, all_views};
 pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
 pub use lifecycle::seed::adopt;
 pub use lifecycle::side_files::{
-    MAX_SIDE_FILES, read_side_file, remove_side_file, write_side_file,
+    MAX_SIDE_FILES, read_in, read_side_file, read_side_head, remove_side_file, write_side_file,
 };
 pub use name_index::cursor::NameWalk;
 pub use name_index::filter::NameParts;

@@ -36,7 +36,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["base"],
             &["serve"],
             &["ask", "clients", "completions", "grammar", "hook", "index", "lsp", "mcp"],
-            &["coverage", "doctor", "export", "install"],
+            &["coverage", "doctor", "exchange", "install"],
         ],
     ),
     (
@@ -46,6 +46,10 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "config",
         &[&["limits", "process", "user_file"], &["error"], &["manifests", "user"], &["upstreams"]],
+    ),
+    (
+        "exchange",
+        &[&["packages", "text", "wire"], &["names"], &["document"], &["export", "import"]],
     ),
     (
         "extract",
@@ -96,7 +100,13 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     ),
     (
         "model",
-        &[&["cancel", "facts"], &["children", "graph"], &["packed"], &["words"], &["change"]],
+        &[
+            &["cancel", "facts"],
+            &["children", "graph"],
+            &["packed"],
+            &["stated", "words"],
+            &["change"],
+        ],
     ),
     (
         "query",

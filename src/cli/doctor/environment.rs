@@ -142,7 +142,7 @@ fn store(config: &Config, location: &Location, patience: Duration) -> Finding {
         grouped(meta.symbols),
         meta.fingerprint,
     );
-    let finding = if meta.fingerprint == index::fingerprint(&config.limits) {
+    let finding = if meta.fingerprint == index::fingerprint(&config.limits, location.directory()) {
         Finding::good(area, text)
     } else {
         Finding::note(

@@ -109,6 +109,24 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[("cograph export calls > calls.jsonl", "all call edges, one a line")],
     ),
     (
+        "cograph export scip",
+        &[
+            ("cograph export scip", "the index of other tools, as index.scip"),
+            ("cograph export scip --output - > own.scip", "on standard output"),
+        ],
+    ),
+    (
+        "cograph import scip",
+        &[
+            (
+                "cograph import scip index.scip",
+                "the index of a compiler, after its indexer has run",
+            ),
+            ("cograph import scip web.scip --below web", "of a project in a directory"),
+        ],
+    ),
+    ("cograph import remove", &[("cograph import remove", "back to what is inferred")]),
+    (
         "cograph mcp",
         &[
             ("cograph mcp", "what a client's configuration starts"),

@@ -11,7 +11,7 @@ use std::thread::Builder;
 use rustc_hash::FxHashMap;
 
 use crate::apply::{Run, apply, if_readable, newest, prepare};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::fingerprint_at;
 use crate::outcome::{IndexError, Outcome};
 #[cfg(feature = "faults")]
 use crate::progress::Phase;
@@ -152,7 +152,7 @@ fn quarantined(
     snapshot: &Snapshot,
     limits: &Limits,
 ) -> Result<FxHashMap<RepoPath, LeftOut>, IndexError> {
-    if snapshot.meta().fingerprint != fingerprint(limits) {
+    if snapshot.meta().fingerprint != fingerprint_at(snapshot, limits) {
         return Ok(FxHashMap::default());
     }
     let files = snapshot.files_skipped(SkipReason::Quarantined)?;

@@ -20,13 +20,16 @@ use crate::build::context::RunContext;
 use crate::build::ingest::{IngestedFile, Ingestion, Pace};
 use crate::facts_cache::archive::{self, KnownFile, Neighbours};
 use crate::facts_cache::segment_block::{self, Opened, PieceWriter};
-use crate::fingerprint::fingerprint;
+use crate::fingerprint::{fingerprint, stated_edges};
 use crate::outcome::IndexError;
 use crate::progress::{Counter, Phase, Progress, Stopwatch, Timing};
 use cograph_grammar as grammar;
 use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, Relation};
 use cograph_model::packed;
-use cograph_resolve::{Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables};
+use cograph_model::stated::Stated;
+use cograph_resolve::{
+    Footprint, Names, PackedEntry, Prepared, ProjectFile, Resolved, Shared, Tables,
+};
 use cograph_source::{self as source, WalkedFile};
 use cograph_store::{
     self as store, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock,
@@ -69,13 +72,10 @@ pub(crate) fn build(
         .map_err(failed)?;
     stopwatch.lap(Phase::Tables);
 
-    let resolving = Resolving::new(
-        &draft,
-        &tables,
-        &files,
-        run,
-        Counter::start(Phase::Resolve, files.len(), run.progress),
-    );
+    let directory = lock.location().directory();
+    let counter = Counter::start(Phase::Resolve, files.len(), run.progress);
+    let known = (files.as_slice(), stated_edges(directory));
+    let resolving = Resolving::new(&draft, &tables, known, run, counter);
     let found = in_order(workers.map(&largest_first(&pieces), run, |number| {
         resolving.piece(pieces[number], ranges[number].len())
     }))?;
@@ -107,7 +107,7 @@ pub(crate) fn build(
     let languages = grammar::names();
     let info = BuildInfo {
         languages: &languages,
-        fingerprint: fingerprint(&run.limits),
+        fingerprint: fingerprint(&run.limits, directory),
         started,
         max_bytes: None,
     };
@@ -259,6 +259,7 @@ struct Resolving<'r> {
     draft: &'r Draft,
     tables: &'r Tables,
     files: &'r [FileRecord],
+    stated: Stated,
     run: &'r RunContext<'r>,
     counter: Counter<'r>,
     /// Number of stored references to each symbol, by file.
@@ -278,7 +279,7 @@ impl<'r> Resolving<'r> {
     fn new(
         draft: &'r Draft,
         tables: &'r Tables,
-        files: &'r [FileRecord],
+        (files, stated): (&'r [FileRecord], Stated),
         run: &'r RunContext<'r>,
         counter: Counter<'r>,
     ) -> Self {
@@ -288,7 +289,7 @@ impl<'r> Resolving<'r> {
             .iter()
             .map(|record| (0..symbols(record)).map(|_| AtomicU32::new(0)).collect())
             .collect();
-        Self { draft, tables, files, run, counter, references }
+        Self { draft, tables, files, stated, run, counter, references }
     }
 
     /// Resolves a piece of this many files; skipped files have no facts.
@@ -302,9 +303,10 @@ impl<'r> Resolving<'r> {
             let facts = read_facts(entry.facts, &opened.words, packed::facts::read_unnamed);
             drop(decoding);
             let file = file(entry.key);
-            let path = &self.files[file.0 as usize].path;
+            let FileRecord { path, stamp, .. } = &self.files[file.0 as usize];
+            let stated = self.stated.of(path, stamp.hash).map(|of_file| (&self.stated, of_file));
             let Resolved { resolution, asked } = guarded_resolution(path, &facts, self.run, || {
-                self.tables.resolve_shared(file, &facts)
+                self.tables.resolve_shared(file, &facts, stated)
             });
             let _span = tracing::trace_span!("encode results").entered();
             self.count(&resolution);
@@ -343,7 +345,7 @@ pub(crate) fn known_file(
     tables: &Tables,
     file: FileId,
     found: &FileResolution,
-    asked: cograph_resolve::Footprint,
+    asked: Footprint,
 ) -> KnownFile {
     let head = tables.head(file).expect("it has facts").clone();
     let mut foreign_relations: Vec<FileKey> = found

@@ -10,14 +10,17 @@ use crate::quarantine::resolving;
 use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileId, FileResolution, Resolution, Target};
 use cograph_model::panics::guarded;
+use cograph_model::stated::Stated;
 use cograph_model::{RepoPath, Step, Verdict};
 use cograph_resolve::{Footprint, Resolved, Tables};
 
-/// Resolves files, given by position with their facts. Returns fewer results when the run is
+/// Resolves files, given by position with their facts; `known` has their paths and the hashes of
+/// their contents. Returns fewer results when the run is
 /// cancelled.
 pub(crate) fn resolve<'t>(
     tables: &Tables,
-    paths: &(impl Fn(usize) -> &'t RepoPath + Sync),
+    stated: &Stated,
+    known: &(impl Fn(usize) -> (&'t RepoPath, u128) + Sync),
     files: &[(usize, Arc<FileFacts>)],
     run: &RunContext,
     workers: &Workers,
@@ -28,8 +31,10 @@ pub(crate) fn resolve<'t>(
     let resolved = workers.map(&order, run, |number| {
         let (position, facts) = &files[number];
         let id = FileId::at(*position);
+        let (path, hash) = known(*position);
+        let stated = stated.of(path, hash).map(|of_file| (stated, of_file));
         let resolved =
-            guarded_resolution(paths(*position), facts, run, || tables.resolve_shared(id, facts));
+            guarded_resolution(path, facts, run, || tables.resolve_shared(id, facts, stated));
         counter.add_one();
         resolved
     });

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rustc_hash::FxHashMap;
 
 use crate::facts_cache::segment_block::{self, Opened, PieceWriter};
-use crate::fingerprint;
+use crate::fingerprint::rules;
 use cograph_config::Limits;
 use cograph_model::RepoPath;
 use cograph_model::facts::FileFacts;
@@ -26,7 +26,7 @@ use cograph_store::{self as store, Draft, Placed, Segment, StoreError};
 
 /// Version of the encoding: must be increased when the meaning of pieces, entries, posting lists or
 /// their hashes changes. Segments of other versions are ignored.
-const ENCODING: u64 = 7;
+const ENCODING: u64 = 8;
 
 /// Posting lists per block: enough to keep the index of blocks small, few enough to read a block
 /// quickly.
@@ -37,7 +37,7 @@ pub(crate) const PROJECT_FILES: u32 = 0;
 
 /// Fingerprint of a segment's encoding, under these limits.
 pub(crate) fn kind(limits: &Limits) -> u64 {
-    fingerprint(limits) ^ ENCODING.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    rules(limits) ^ ENCODING.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Pieces of a run of neighbouring files.

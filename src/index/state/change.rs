@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_hash::FxHashMap;
 
 use crate::build::ingest::{self, Examined};
-use crate::fingerprint;
+use crate::fingerprint::fingerprint_at;
 use crate::outcome::IndexError;
 use crate::state::change_set::ChangeSet;
 use cograph_config::Limits;
@@ -102,7 +102,7 @@ fn compare_stamps(
     verified: &Verified,
     cancel: &CancelToken,
 ) -> Result<Comparison, IndexError> {
-    if snapshot.meta().fingerprint != fingerprint(limits) {
+    if snapshot.meta().fingerprint != fingerprint_at(snapshot, limits) {
         let changes = ChangeSet::Everything { forced: false };
         return Ok(Comparison { changes, seen: Vec::new(), rules: Rules::default() });
     }
@@ -229,7 +229,9 @@ pub(crate) fn still_missing(
             let found = freshness(snapshot, limits, &Verified::new(), cancel)?;
             return Ok(if found.is_empty() { found } else { changes.clone() });
         }
-        ChangeSet::Some { .. } if snapshot.meta().fingerprint != fingerprint(limits) => {
+        ChangeSet::Some { .. }
+            if snapshot.meta().fingerprint != fingerprint_at(snapshot, limits) =>
+        {
             return Ok(ChangeSet::Everything { forced: false });
         }
         ChangeSet::Some { touched, gone, compared } => (touched, gone, *compared),

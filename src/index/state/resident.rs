@@ -16,6 +16,7 @@ use crate::build::plan::{self, Neighbours};
 use crate::build::resolve::resolve;
 use crate::build::workers::Workers;
 use crate::facts_cache::archive::{self, Archive, KnownFile, Opening};
+use crate::fingerprint::stated_edges;
 use crate::progress::{Phase, Stopwatch, Timing};
 use results::TakenRows;
 
@@ -25,6 +26,7 @@ use crate::progress::Progress;
 use cograph_faults::{Fault, planted};
 use cograph_model::facts::FileFacts;
 use cograph_model::graph::{FileId, FileKey, FileStamp};
+use cograph_model::stated::Stated;
 use cograph_model::{LanguageId, RepoPath, SkipReason};
 use cograph_resolve::{
     Change, Changed, Footprint, ListedFile, Listing, ProjectFile, Shared, Tables,
@@ -70,6 +72,8 @@ pub(crate) struct Resident {
     project_files: Vec<ProjectFile>,
     neighbours: Neighbours,
     tables: Tables,
+    /// Edges that a compiler states.
+    stated: Stated,
     archive: Arc<Archive>,
     /// Other files that declare relations which start in a file.
     declaring_files: BTreeMap<FileKey, BTreeSet<FileKey>>,
@@ -120,7 +124,12 @@ impl Resident {
             .and_then(|opening| {
                 let rows = snapshot.files().ok()?;
                 let last_file = snapshot.meta().last_file;
-                workers.run(|| Self::of(opening, &rows, identity, last_file)).ok().flatten()
+                let directory = snapshot.store().path().parent();
+                let stated = directory.map(stated_edges).unwrap_or_default();
+                workers
+                    .run(|| Self::of(opening, &rows, stated, (identity, last_file)))
+                    .ok()
+                    .flatten()
             });
         if resident.is_none() {
             tracing::info!(root = %root.display(), "the segment of the store does not fit it, or \
@@ -129,7 +138,12 @@ impl Resident {
         Ok(resident)
     }
 
-    fn of(opening: Opening, rows: &[FileRow], identity: Identity, last_file: u32) -> Option<Self> {
+    fn of(
+        opening: Opening,
+        rows: &[FileRow],
+        stated: Stated,
+        (identity, last_file): (Identity, u32),
+    ) -> Option<Self> {
         let Opening { archive, mut known, project_files } = opening;
         let archive = Arc::new(archive);
         let (mut files, mut asked, mut heads) = (Vec::new(), Vec::new(), Vec::new());
@@ -175,6 +189,7 @@ impl Resident {
             project_files,
             neighbours,
             tables,
+            stated,
             archive,
             declaring_files,
             foreign_relations,
@@ -225,8 +240,11 @@ impl Resident {
         self.check(store)?;
         let loaded: Vec<(usize, Arc<FileFacts>)> =
             facts.iter().map(|(place, facts, _)| (*place, Arc::clone(facts))).collect();
-        let path = |place: usize| &self.files[place].path;
-        let results = resolve(&self.tables, &path, &loaded, run, &workers);
+        let known = |place: usize| {
+            let KeptFile { path, stamp, .. } = &self.files[place];
+            (path, stamp.hash)
+        };
+        let results = resolve(&self.tables, &self.stated, &known, &loaded, run, &workers);
         run.check(root)?;
         self.check(store)?;
         drop(loaded);

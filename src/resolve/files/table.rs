@@ -74,6 +74,11 @@ impl FileTable {
         &self.entries[file.0 as usize].path
     }
 
+    /// Returns the file at a path.
+    pub(crate) fn at(&self, path: &RepoPath) -> Option<FileId> {
+        self.entries.binary_search_by(|entry| entry.path.cmp(path)).ok().map(FileId::at)
+    }
+
     /// Keys of all files, in order.
     pub(crate) fn keys(&self) -> &[FileKey] {
         &self.keys

@@ -107,6 +107,9 @@ impl Tables {
             .collect();
             (head, content, own)
         });
+        if before.is_none() {
+            altered.question(Question::stated(path.as_str()));
+        }
         // Also for a file without facts: a footprint may contain the failed read.
         if seen == VisibleChange::Anything && before.is_some() {
             altered.facts.insert(key);
@@ -185,6 +188,7 @@ impl Tables {
             gone.map(|file| (file, self.own_postings(file))).collect();
         for (file, own) in &gone {
             let key = self.files.key(*file);
+            altered.question(Question::stated(self.files.path(*file).as_str()));
             for files in [&mut altered.facts, &mut altered.links, &mut altered.given] {
                 files.insert(key);
             }

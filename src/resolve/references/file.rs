@@ -1,6 +1,8 @@
 //! Resolution of one file: its references, its imports, and the relations that start at its
 //! symbols.
 
+mod stated;
+
 use crate::db::Db;
 use crate::references::{outcome, relations, site};
 use crate::units::footprint::Footprint;
@@ -9,6 +11,7 @@ use crate::workspace::program::Program;
 use crate::workspace::tables::Tables;
 use cograph_model::facts::{FileFacts, ImportKind, LocalSymbol, SiteId};
 use cograph_model::graph::{FileId, FileResolution, SymbolRef};
+use cograph_model::stated::{Stated, StatedFile};
 use std::sync::Arc;
 
 /// Result of a file with its dependencies.
@@ -24,17 +27,29 @@ impl Tables {
     /// Resolves the references, imports and relations of one file with all facts in memory. The
     /// result depends on the tables alone, not on the order of calls.
     pub fn resolve_file(&self, file: FileId) -> Resolved {
-        self.files.unit(file).map_or_else(Resolved::default, |unit| self.resolve_unit(file, unit))
+        let unit = self.files.unit(file);
+        unit.map_or_else(Resolved::default, |unit| self.resolve_unit(file, unit, None))
     }
 
     /// Resolves a file of which the tables have only the exported part; `facts` are all of it.
-    pub fn resolve_shared(&self, file: FileId, facts: &FileFacts) -> Resolved {
+    /// `stated` are edges for its content, which replace the results of inference.
+    pub fn resolve_shared(
+        &self,
+        file: FileId,
+        facts: &FileFacts,
+        stated: Option<(&Stated, &StatedFile)>,
+    ) -> Resolved {
         let Some(unit) = self.files.unit(file) else { return Resolved::default() };
         let table = UnitTable::of(facts, Arc::clone(&unit.table.names), Some(unit.table.interface));
-        self.resolve_unit(file, Unit { facts, table: &table, ..unit })
+        self.resolve_unit(file, Unit { facts, table: &table, ..unit }, stated)
     }
 
-    fn resolve_unit(&self, file: FileId, unit: Unit<'_>) -> Resolved {
+    fn resolve_unit(
+        &self,
+        file: FileId,
+        unit: Unit<'_>,
+        stated: Option<(&Stated, &StatedFile)>,
+    ) -> Resolved {
         let program = Program::for_file(self, file, unit);
         let db = Db::of_file(&program, file, unit.facts);
         let sites = unit.facts.sites.list();
@@ -45,7 +60,7 @@ impl Tables {
             holders.extend(holder.map(|holder| (SiteId::at(number), holder)));
             found
         };
-        let sites = sites.iter().enumerate().map(resolved).collect();
+        let results = sites.iter().enumerate().map(resolved).collect();
         let imports =
             (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
         if unit.language.manifest.modules.pastes_files() {
@@ -65,8 +80,12 @@ impl Tables {
             .filter_map(|symbol| Some((symbol, *program.container(SymbolRef { file, symbol })?)))
             .collect();
         drop(db);
+        let mut resolution =
+            FileResolution { sites: results, holders, imports, relations, containers };
+        if let Some(stated) = stated {
+            stated::apply(&program, file, stated, &sites, &mut resolution);
+        }
         let asked = program.into_footprint().build(self.files.keys());
-        let resolution = FileResolution { sites, holders, imports, relations, containers };
         Resolved { resolution, asked }
     }
 }

@@ -105,6 +105,11 @@ impl Question {
         Self::of(11, name)
     }
 
+    /// Whether there is a file at a path.
+    pub(crate) fn stated(path: &str) -> Self {
+        Self::of(12, path)
+    }
+
     fn short(self) -> u32 {
         (self.0 >> 32) as u32
     }

@@ -335,6 +335,12 @@ impl<'a> Program<'a> {
         self.tables.modules.has_children(&self.tables.files, module)
     }
 
+    /// Returns the file at a path, with or without facts.
+    pub(crate) fn stated_file(&self, path: &RepoPath) -> Option<FileId> {
+        self.ask(Question::stated(path.as_str()));
+        self.tables.files.at(path)
+    }
+
     /// Records a search of the top levels of files for a name.
     pub(crate) fn record_bound(&self, name: Name) {
         self.ask(Question::bound(self.text(name)));

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use crate::read::connection::Store;
 use cograph_system::owner::private_options;
@@ -12,13 +13,25 @@ pub const MAX_SIDE_FILES: u64 = 256 << 20;
 
 /// Content of the file of this name; none if there is none that can be read.
 pub fn read_side_file(store: &Store, name: &str) -> Option<Vec<u8>> {
-    let file = File::open(store.path().parent()?.join(name)).ok()?;
+    read_in(store.path().parent()?, name)
+}
+
+/// Content of the file of this name in the directory of a store.
+pub fn read_in(directory: &Path, name: &str) -> Option<Vec<u8>> {
+    let file = File::open(directory.join(name)).ok()?;
     if file.metadata().ok()?.len() > MAX_SIDE_FILES {
         return None;
     }
     let mut content = Vec::new();
     file.take(MAX_SIDE_FILES).read_to_end(&mut content).ok()?;
     Some(content)
+}
+
+/// The first bytes of the file of this name in the directory of a store; none if there are fewer.
+pub fn read_side_head<const N: usize>(directory: &Path, name: &str) -> Option<[u8; N]> {
+    let mut head = [0; N];
+    File::open(directory.join(name)).ok()?.read_exact(&mut head).ok()?;
+    Some(head)
 }
 
 /// Replaces the file of this name. Of two writers at once, one wins.

@@ -25,6 +25,10 @@ pub(super) fn status(result: &StatusResult) -> Value {
         "languages": list(&result.languages, language),
         "manifest_errors": result.manifest_errors,
         "builds": list(&result.builds, path),
+        "stated": list(&result.stated, |stated| json!({
+            "tool": stated.tool, "files": stated.files, "present": stated.present,
+            "references": stated.edges,
+        })),
         "skipped": skipped,
         "problems": list(&result.problems, |(file, problem)| json!({
             "path": path(file), "kind": problem.kind.word(), "first_line": problem.first_line,

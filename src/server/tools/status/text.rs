@@ -9,7 +9,7 @@ use crate::workspace::metrics::{Activity, ServerState};
 use crate::workspace::repositories::open_repository::rough;
 use cograph_grammar::Tier;
 use cograph_query::StatusResult;
-use cograph_query::status::{LanguageStatus, SkippedFiles};
+use cograph_query::status::{LanguageStatus, SkippedFiles, StatedStatus};
 use cograph_store::PoolCounts;
 use serde_json::Value;
 
@@ -40,6 +40,10 @@ impl Answer for StatusAnswer {
         page.section(
             "conditions and include directories as built:",
             result.builds.iter().map(|file| format!("  {}", path(file))),
+        );
+        page.section(
+            "edges stated by other programs, which replace those that are inferred:",
+            result.stated.iter().map(stated),
         );
         let total: u64 = result.skipped.iter().map(|skipped| skipped.files).sum();
         if total > 0 {
@@ -113,6 +117,20 @@ fn language(language: &LanguageStatus) -> String {
         share(sites.ambiguous),
         share(sites.external),
         share(sites.unresolved),
+    )
+}
+
+fn stated(stated: &StatedStatus) -> String {
+    let StatedStatus { tool, files, present, edges } = stated;
+    let expired = match files - present {
+        0 => String::new(),
+        count => format!("; {} changed since", plural(count, "file")),
+    };
+    format!(
+        "  {}: {} of {}{expired}",
+        SafeLine::new(tool, 100),
+        plural(*edges, "reference"),
+        plural(*present, "file"),
     )
 }
 

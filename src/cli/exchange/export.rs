@@ -1,12 +1,14 @@
 //! `cograph export`: parts of the graph as JSON lines, read from the store.
 
+mod scip;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 use serde_json::json;
 
-use super::ask;
+use crate::ask;
 use crate::base::root::RootArgument;
 use crate::output::stop::Stop;
 use crate::output::streams::to_stdout;
@@ -19,13 +21,18 @@ use cograph_store::{FileKey, FileRow, SiteRow, Snapshot, StoreError, SymbolKey, 
 
 /// Subcommand.
 #[derive(Debug, clap::Subcommand)]
-pub(super) enum Command {
+pub(crate) enum Command {
     /// Every pair of caller and callee, one JSON object a line
     Calls(RootArgument),
+    /// Definitions, references, relations and names outside of the repository as a SCIP index
+    Scip(scip::ScipArguments),
 }
 
-pub(super) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
-    let Command::Calls(root) = command;
+pub(crate) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
+    let root = match command {
+        Command::Calls(root) => root,
+        Command::Scip(arguments) => return scip::run(config, arguments),
+    };
     let repositories = ask::repositories(config, root.repository(config)?.root);
     let person = ask::TerminalHost::new();
     let snapshot = repositories.up_to_date_snapshot(&person)?;
