@@ -121,20 +121,20 @@ def tokens(crate):
     """Literal tokens of a grammar, out of the description of it in the sources of its crate; none where cargo has not fetched it."""
     found = set()
 
-    def look(node):
+    def collect(node):
         if isinstance(node, dict):
             if node.get("type") == "STRING":
                 found.add(node["value"])
             for value in node.values():
-                look(value)
+                collect(value)
         elif isinstance(node, list):
             for value in node:
-                look(value)
+                collect(value)
 
     registry = os.path.join(os.environ.get("CARGO_HOME", os.path.expanduser("~/.cargo")), "registry", "src", "*", f"{crate}-[0-9]*")
     for path in glob.glob(os.path.join(registry, "**", "grammar.json"), recursive=True):
         with open(path, encoding="utf-8") as file:
-            look(json.load(file))
+            collect(json.load(file))
     return sorted(token for token in found if token.strip() and len(token) <= 16)
 
 

@@ -426,7 +426,7 @@ impl Resident {
         self.files.retain(|record| {
             let directory = record.path.directory();
             let settled = neighbours.get(directory) == self.neighbours.get(directory)
-                || !plan::is_settled_by_neighbours(&record.path)
+                || !plan::is_decided_by_neighbours(&record.path)
                 || record.skipped.is_some_and(SkipReason::is_of_entry);
             if !settled {
                 let (path, stamp) = (record.path.clone(), record.stamp);
