@@ -11,6 +11,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use scip::types::descriptor::Suffix;
 use scip::types::{Document, Metadata, Occurrence, PositionEncoding, SymbolRole};
 
+use crate::input;
 use crate::packages::ReadText;
 use crate::text::{Lines, Unit};
 use crate::wire::{DOCUMENT, Fields, METADATA};
@@ -72,6 +73,7 @@ pub fn import(
         prefix: prefix.unwrap_or_default().trim_matches('/').to_owned(),
         is_prefix_given: prefix.is_some(),
         definitions: FxHashMap::default(),
+        count: 0,
         refused: FxHashSet::default(),
         imported: Imported::default(),
     };
@@ -99,6 +101,7 @@ struct Importing<'i> {
     is_prefix_given: bool,
     /// By the hash of a symbol, and of its document if it is local.
     definitions: FxHashMap<u128, Vec<Definition>>,
+    count: u64,
     /// Documents of other contents.
     refused: FxHashSet<RepoPath>,
     imported: Imported,
@@ -131,7 +134,7 @@ impl Importing<'_> {
                     self.describe(&metadata);
                 }
                 DOCUMENT => {
-                    let document = Document::parse_from_bytes(&field).map_err(broken)?;
+                    let document = input::document(&field).map_err(ImportError::Index)?;
                     visit(self, document)?;
                 }
                 _ => {}
@@ -151,7 +154,7 @@ impl Importing<'_> {
         }
         if !self.is_prefix_given {
             let root = self.snapshot.meta().root.to_string_lossy().replace('\\', "/");
-            let own = path_of_url(&metadata.project_root);
+            let own = input::path_of_url(&metadata.project_root);
             let inner = own.strip_prefix(root.trim_end_matches('/')).unwrap_or_default();
             self.prefix = inner.strip_prefix('/').unwrap_or_default().trim_matches('/').to_owned();
         }
@@ -220,6 +223,10 @@ impl Importing<'_> {
                 Some((at, _)) if names.contains(&at) => Definition::Symbol(path.clone(), at),
                 _ => Definition::Other,
             };
+            self.count += 1;
+            if self.count > MAX_STATED {
+                return Err(ImportError::Index(format!("more than {MAX_STATED} definitions")));
+            }
             let all = self.definitions.entry(key(&occurrence.symbol, document)).or_default();
             if !all.contains(&definition) {
                 all.push(definition);
@@ -469,25 +476,4 @@ fn has_names(document: &Document, present: &Present<'_>) -> bool {
     }
     // One may have a name that is not written, such as that of a whole file.
     others <= same + 1
-}
-
-/// Path of a URL of a file, with its escapes read.
-fn path_of_url(url: &str) -> String {
-    let path = url.strip_prefix("file://").unwrap_or(url).as_bytes();
-    let (mut bytes, mut at) = (Vec::new(), 0);
-    while let Some(&byte) = path.get(at) {
-        let digits = path.get(at + 1..at + 3).and_then(|two| std::str::from_utf8(two).ok());
-        let escaped = digits.and_then(|two| u8::from_str_radix(two, 16).ok());
-        match escaped.filter(|_| byte == b'%') {
-            Some(escaped) => {
-                bytes.push(escaped);
-                at += 3;
-            }
-            None => {
-                bytes.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
 }

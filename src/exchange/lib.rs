@@ -5,7 +5,7 @@
 //!                ▲          ▲
 //! manifests ──> packages   text
 //!                           │
-//! SCIP index ──> wire ──> import ──> model::stated: edges by the content of their file
+//! SCIP index ──> wire ──> input ──> import ──> model::stated: edges by the content of their file
 //! ```
 //!
 //! - `wire`: an index is a stream of fields, so it is written and read one document at a time.
@@ -17,6 +17,7 @@
 mod document;
 mod export;
 mod import;
+mod input;
 mod names;
 mod packages;
 mod text;
@@ -25,5 +26,6 @@ mod wire;
 pub use document::Exported;
 pub use export::{ExportError, export};
 pub use import::{ImportError, Imported, import};
+pub use input::MAX_OCCURRENCES;
 pub use packages::ReadText;
 pub use wire::MAX_FIELD;

@@ -11,7 +11,7 @@ pub(crate) const DOCUMENT: u32 = 2;
 pub(crate) const EXTERNAL_SYMBOL: u32 = 3;
 
 /// Maximum size of one field, in bytes: a document with its text.
-pub const MAX_FIELD: u64 = 256 << 20;
+pub const MAX_FIELD: u64 = 64 << 20;
 
 /// Wire types.
 const VARINT: u64 = 0;
@@ -37,16 +37,23 @@ fn put_number(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Reads the fields of an index that have a length; others are skipped.
+/// Reads the fields of a message that have a length or are numbers; others are skipped.
 pub(crate) struct Fields<R> {
     from: R,
     /// Bytes read so far.
     at: u64,
+    /// Value of the last field that is a number.
+    last: u64,
 }
 
 impl<R: BufRead> Fields<R> {
     pub(crate) fn new(from: R) -> Self {
-        Self { from, at: 0 }
+        Self { from, at: 0, last: 0 }
+    }
+
+    /// Value of the last field, if that was a number.
+    pub(crate) fn number_of_last(&self) -> u64 {
+        self.last
     }
 
     /// The next field: its number, and its bytes in `into`. None at the end.
@@ -67,7 +74,11 @@ impl<R: BufRead> Fields<R> {
                     self.take(length, into)?;
                     return Ok(Some(field));
                 }
-                VARINT => self.number().map(|_| 0)?,
+                VARINT => {
+                    self.last = self.number()?;
+                    into.clear();
+                    return Ok(Some(field));
+                }
                 FIXED_64 => 8,
                 FIXED_32 => 4,
                 _ => return Err(self.broken("no type of a field")),
@@ -125,6 +136,7 @@ mod tests {
         write(&mut bytes, DOCUMENT, &tool).expect("memory takes everything");
         write(&mut bytes, EXTERNAL_SYMBOL, &tool).expect("memory takes everything");
         let (mut fields, mut field) = (Fields::new(bytes.as_slice()), Vec::new());
+        assert_eq!((fields.next(&mut field), fields.number_of_last()), (Ok(Some(5)), 150));
         for expected in [DOCUMENT, EXTERNAL_SYMBOL] {
             assert_eq!(fields.next(&mut field), Ok(Some(expected)));
             assert_eq!(scip::types::ToolInfo::parse_from_bytes(&field).as_ref(), Ok(&tool));

@@ -49,7 +49,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     ),
     (
         "exchange",
-        &[&["packages", "text", "wire"], &["names"], &["document"], &["export", "import"]],
+        &[&["packages", "text", "wire"], &["input", "names"], &["document"], &["export", "import"]],
     ),
     (
         "extract",

@@ -58,6 +58,18 @@ fn snapshot(config: &Config, root: &Path) -> Result<Snapshot, Stop> {
     Ok(repositories(config, root.to_path_buf()).up_to_date_snapshot(&TerminalHost::new())?)
 }
 
+/// The index without imported edges if those that are kept are damaged: the same edges imported
+/// again would be taken for those that it has.
+fn without_damage(config: &Config, root: &Path, found: Snapshot) -> Result<Snapshot, Stop> {
+    let kept = read_side_file(found.store(), stated::FILE);
+    if kept.is_none_or(|bytes| Stated::decoded(&bytes).is_some()) {
+        return Ok(found);
+    }
+    remove_side_file(found.store(), stated::FILE).map_err(failed)?;
+    drop(found);
+    snapshot(config, root)
+}
+
 fn failed(error: impl std::fmt::Display) -> Stop {
     Stop::Failure {
         message: server::one_line(&error.to_string()),
@@ -67,7 +79,7 @@ fn failed(error: impl std::fmt::Display) -> Stop {
 
 fn scip(config: &Config, arguments: &ScipArguments) -> Result<(), Stop> {
     let root = arguments.root.repository(config)?.root;
-    let snapshot = snapshot(config, &root)?;
+    let snapshot = without_damage(config, &root, snapshot(config, &root)?)?;
     let files = Root::new(&snapshot.meta().root);
     let read = |path: &RepoPath| {
         let text = source::read(&files, path, &config.limits).text.ok()?;

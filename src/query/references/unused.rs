@@ -17,7 +17,7 @@ use crate::graph::content::ReadFile;
 use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
-use crate::references::elsewhere::{Elsewhere, ElsewhereSearch, Place, Reason, bases_of_block};
+use crate::references::evidence::{Elsewhere, ElsewhereSearch, Place, Reason, bases_of_block};
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;

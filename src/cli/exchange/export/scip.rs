@@ -1,7 +1,7 @@
 //! `cograph export scip`: the graph as a SCIP index, into a file or on standard output.
 
 use std::fs;
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use crate::ask;
@@ -29,7 +29,12 @@ pub(crate) struct ScipArguments {
 
 pub(super) fn run(config: &Config, arguments: &ScipArguments) -> Result<(), Stop> {
     let to_stream = arguments.output.as_os_str() == "-";
-    if to_stream && io::stdout().is_terminal() {
+    let mut is_shown = false;
+    to_stdout(|out| {
+        is_shown = to_stream && out.get_ref().is_terminal();
+        Ok(())
+    })?;
+    if is_shown {
         return Err(Stop::Usage("a SCIP index is no text: redirect it, or name a file".into()));
     }
     let repositories = ask::repositories(config, arguments.root.repository(config)?.root);
