@@ -139,7 +139,8 @@ mod tests {
         assert_eq!((fields.next(&mut field), fields.number_of_last()), (Ok(Some(5)), 150));
         for expected in [DOCUMENT, EXTERNAL_SYMBOL] {
             assert_eq!(fields.next(&mut field), Ok(Some(expected)));
-            assert_eq!(scip::types::ToolInfo::parse_from_bytes(&field).as_ref(), Ok(&tool));
+            let read = scip::types::ToolInfo::parse_from_bytes(&field);
+            assert_eq!(read.expect("it was written"), tool);
         }
         assert_eq!(fields.next(&mut field), Ok(None));
     }
