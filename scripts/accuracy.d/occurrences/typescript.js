@@ -108,7 +108,24 @@ function definedBeside(declaration, symbol) {
 
 function followed(symbol) {
   const end = symbol && symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
-  return !end ? end : end.escapedName === "unknown" && !end.declarations ? undefined : end;
+  return !end || !end.declarations && (end.escapedName === "unknown" || end.flags & ts.SymbolFlags.TypeAlias) ? undefined : end;
+}
+
+/* True for what is not the definition: `declare module "*.vue"` stands for files that the compiler does not read, and so do outputs. */
+function standsIn(symbol) {
+  return symbol.declarations.every(declaration => {
+    const source = declaration.getSourceFile(), below = path.relative(root, source.fileName);
+    if (!below.startsWith("..") && !/(^|\/)node_modules\//.test(below) && relative(source) === null) return true;
+    for (let around = declaration; around; around = around.parent)
+      if (ts.isModuleDeclaration(around) && ts.isStringLiteral(around.name) && around.name.text.includes("*")) return true;
+    return false;
+  });
+}
+
+/* True for the name in `exports.name = ..`, which makes the member. */
+function isExported(node) {
+  const member = node.parent;
+  return ts.isPropertyAccessExpression(member) && member.name === node && /^(module\.)?exports$/.test(member.expression.getText()) && ASSIGNED(member);
 }
 
 function isDefinition(node) {
@@ -190,10 +207,16 @@ function keysAt(node) {
   return parts.map(part => part.getProperty(node.text)).filter(Boolean);
 }
 
-/* True for a key of an object that is wanted as any value: of which type is not known. */
+/* True for a key of an object that is wanted as any value, or that is inside of one: of which type is not known. */
 function isForAnything(node) {
-  const object = node.parent.parent, context = ts.isObjectLiteralExpression(object) && checker.getContextualType(object);
-  return !!context && !!(context.flags & ts.TypeFlags.Any);
+  for (let inner = node.parent.parent; inner && !ts.isStatement(inner) && !ts.isFunctionLike(inner); inner = inner.parent) {
+    const context = ts.isExpression(inner) && checker.getContextualType(inner);
+    if (context && context.flags & ts.TypeFlags.Any) return true;
+    if (ts.isCallExpression(inner.parent) && inner !== inner.parent.expression && checker.getTypeAtLocation(inner.parent.expression).flags & ts.TypeFlags.Any) return true;
+    const stated = (ts.isAsExpression(inner) || ts.isSatisfiesExpression(inner) || ts.isTypeAssertionExpression(inner)) && inner.type;
+    if (stated && checker.getTypeFromTypeNode(stated).flags & ts.TypeFlags.Any) return true;
+  }
+  return false;
 }
 
 /* The members that a pattern without renaming reads. */
@@ -221,6 +244,7 @@ for (const source of made.getSourceFiles()) {
     const col = Buffer.byteLength(source.text.slice(lines[place.line], start));
     const made = { path: below, line: place.line + 1, col, name: node.text, kind };
     const found = symbols.map(followed), known = found.filter(symbol => symbol?.declarations?.length);
+    if (known.length && known.every(standsIn)) return;
     if (known.length) {
       made.targets = [...known, ...symbols.flatMap(holder)].flatMap(places);
       if (known.every(isLocal)) made.local = true;
@@ -237,7 +261,7 @@ for (const source of made.getSourceFiles()) {
     if ((ts.isIdentifier(node) || ts.isPrivateIdentifier(node)) && node.text && !MODULE_OBJECTS.has(node.text)) {
       const parent = node.parent;
       if (ts.isBindingElement(parent) && parent.name === node && !parent.propertyName && !parent.dotDotDotToken) row(node, "read", picked(node));
-      else if (!isDefinition(node) && !closes(node)) row(node, kindOf(node), symbolsAt(node));
+      else if (!isDefinition(node) && !isExported(node) && !closes(node)) row(node, kindOf(node), symbolsAt(node));
       if (ts.isShorthandPropertyAssignment(parent)) row(node, "key", keysAt(node));
     }
     ts.forEachChild(node, visit);

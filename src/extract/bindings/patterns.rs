@@ -176,9 +176,14 @@ fn apply_pattern<'t>(
             let ty = ty.map_or(ExprId::NONE, |ty| {
                 types::visit_type(walk, ty, Usage::Site(SiteKind::Type))
             });
-            let flow = if ty.is_some() { Flow { ty, value: ExprId::NONE, ..flow } } else { flow };
+            let mut flow =
+                if ty.is_some() { Flow { ty, value: ExprId::NONE, ..flow } } else { flow };
             if let Some(inner) = of.as_ref().and_then(|selector| selector.first(node)) {
                 bind_pattern(walk, inner, flow, how);
+                let stated = stated_type(walk, inner);
+                if stated.is_some() {
+                    flow = Flow { ty: stated, value: ExprId::NONE, ..flow };
+                }
             }
             if let Some(name) = name.as_ref().and_then(|selector| selector.first(node)) {
                 return bind_pattern(walk, name, flow, how);
@@ -194,6 +199,18 @@ fn apply_pattern<'t>(
         }
     }
     LocalSymbol::NONE
+}
+
+/// Returns the type that a pattern of members states, possibly inside of transparent nodes.
+fn stated_type<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
+    match walk.input.language.pattern(node.kind_id()) {
+        Some(Pattern::Pass { .. }) => children::only_named_child(&walk.input, node)
+            .map_or(ExprId::NONE, |only| stated_type(walk, only)),
+        Some(Pattern::Fields { ty: Some(ty) }) => {
+            ty.first(node).map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Silent))
+        }
+        _ => ExprId::NONE,
+    }
 }
 
 /// Returns the parts of a pattern, including placeholders without a binding, which have a

@@ -1,7 +1,7 @@
 //! Types of object literals by what is around them: a cast, or the target of an assignment.
 
 use crate::facts::builder::Builder;
-use crate::walk::Walk;
+use crate::walk::{Walk, names};
 use cograph_model::facts::{BindingKind, Expr, ExprId, NameId, Synthetic};
 use tree_sitter::Node;
 
@@ -36,6 +36,23 @@ pub(super) fn of_member<'t>(
     if object.is_some() && has_objects(&walk.facts, value, 0) {
         let target = walk.facts.expr(Expr::Member(object, name));
         of_target(walk, value, target, node);
+    }
+}
+
+/// Notes the type of the attribute of an element, a member of what its component takes.
+pub(crate) fn of_attribute<'t>(
+    walk: &mut Walk<'t>,
+    value: ExprId,
+    component: ExprId,
+    name: Node<'t>,
+) {
+    if has_objects(&walk.facts, value, 0) || matches!(walk.facts.get(value), Expr::Lambda(_)) {
+        let taken = walk.facts.expr(Expr::Parameter(component, 0));
+        let text = names::name_of(walk, name);
+        let target = walk.facts.expr(Expr::Member(taken, text));
+        let ty = walk.facts.expr(Expr::TypeOf(target));
+        let stated = walk.facts.synthetic(Synthetic::StatedType);
+        walk.bind(walk.context.scope, stated, BindingKind::Value, name.start_byte(), ty, value);
     }
 }
 

@@ -379,6 +379,7 @@ fn member_function<'t>(
     let mut owner = walk.visit(object, READ);
     walk.context.pending = pending;
     let mut shared = true;
+    let is_write;
     if let Expr::Member(ty, member) = walk.facts.get(owner)
         && walk.input.language.manifest.names.values_member.as_deref()
             == Some(walk.facts.text(member))
@@ -388,12 +389,16 @@ fn member_function<'t>(
     let (scope, around) = (walk.context.scope, walk.context.around);
     if names::is_receiver(walk, owner) && walk.context.callable.type_scope.is_some() {
         walk.context.scope = walk.context.callable.type_scope;
+        // A declared field holds the function.
+        walk.context.around.detached = is_declared(walk, name_node);
+        is_write = walk.context.around.detached;
     } else {
         walk.context.around = Surroundings { owner, ..Surroundings::NONE };
         shared &= walk.input.language.manifest.names.values_member.is_some();
         walk.context.around.declared_static = shared;
         // Where objects accept any member, those of another object are not bound in this scope.
         walk.context.around.detached = walk.input.language.manifest.names.values_member.is_some();
+        is_write = shared && owner.is_some();
     }
     let name = names::name_of(walk, name_node);
     let header_end = children::lambda_header(lambda, lambda_node);
@@ -408,8 +413,23 @@ fn member_function<'t>(
     let symbol = walk.define(&definition);
     (walk.context.scope, walk.context.around) = (scope, around);
     let member = walk.facts.of(owner, |owner| Expr::Member(owner, name));
+    if is_write {
+        // If the type of the value has the member.
+        walk.site(Usage::Site(SiteKind::Write), name_node, name, member);
+    }
     walk.context.held_as = walk.facts.of(member, Expr::TypeOf);
     walk.lambda(lambda, lambda_node, symbol)
+}
+
+/// True for a member of the receiver that its type declares as a field, where that says which
+/// members there are.
+fn is_declared<'t>(walk: &mut Walk<'t>, name_node: Node<'t>) -> bool {
+    let name = names::name_of(walk, name_node);
+    let declared = walk.facts.bound(walk.context.callable.type_scope, name);
+    let symbol = declared.and_then(|binding| binding.symbol.get());
+    let is_field =
+        symbol.is_some_and(|symbol| walk.facts.facts.symbols[symbol].kind == SymbolKind::Field);
+    is_field && walk.input.language.manifest.resolution.declared_members
 }
 
 /// `Type.prototype = { … }`: the members of the object are those of the instances of the type.

@@ -1,5 +1,6 @@
 //! Literals and displays: lists, mappings, tuples, objects, and access to their elements.
 
+use crate::bindings::stated_types;
 use crate::definitions::types;
 use crate::expressions::paths;
 use crate::walk::children;
@@ -197,7 +198,16 @@ pub(super) fn element<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: &'static Se
     }
     for child in children::named_children(&walk.input, node) {
         if name_node.is_none_or(|name| name.id() != child.id()) {
-            walk.visit(child, READ);
+            let value = walk.visit(child, READ);
+            if component.is_some()
+                && matches!(
+                    rule_choice::rule_at(&walk.input, child),
+                    Some(Rule::NamedArgument { .. })
+                )
+                && let Some(attribute) = children::first_named_child(&walk.input, child)
+            {
+                stated_types::of_attribute(walk, value, component, attribute);
+            }
         }
     }
     walk.facts.of(component, |component| Expr::Construct(component, Run::default()))

@@ -1,5 +1,6 @@
 //! Paths (`a::b::c`), in expressions and in names of definitions.
 
+use crate::expressions::exports;
 use crate::types;
 use crate::walk::{READ, Usage, Walk, children, ignored, names, rule_choice, texts};
 use cograph_grammar::{PathWord, Rule, Selector};
@@ -39,6 +40,11 @@ pub(super) fn member<'t>(
             if scoped { types::path_head(&walk.input, &mut walk.facts, object) } else { object };
         names::known(&mut walk.facts, object)
     });
+    let object = match object_node {
+        // A name that this file exports.
+        Some(object) if exports::is_export_object(walk, object) => None,
+        _ => object,
+    };
     if let Some(object) = object
         && matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::SelfValue { .. }))
     {

@@ -94,6 +94,11 @@ pub(crate) fn lambda<'t>(
         result = parameters::result_type(walk, returns);
         if symbol.is_some() {
             walk.facts.symbol_mut(symbol).ty = result;
+        } else if result.is_some() && !signature {
+            // Bound at the start, where no value is.
+            let (name, scope) = (walk.facts.synthetic(Synthetic::Results), walk.context.scope);
+            let value = walk.facts.expr(Expr::OfType(result));
+            walk.bind(scope, name, BindingKind::Result, 0, ExprId::NONE, value);
         }
     }
     let called = signature.then(|| function_type(walk, first_param, result));
@@ -320,7 +325,7 @@ pub(super) fn import_call<'t>(
 ) -> Option<ExprId> {
     let (module, wrapper) = imported_module(walk, callee, args)?;
     let hidden = names::name_of(walk, node);
-    record::import_by_call(walk, &module, NameId::NONE, hidden);
+    record::import_by_call(walk, &module, hidden);
     let value = walk.facts.expr(Expr::Name(hidden, walk.context.scope));
     if wrapper.is_empty() {
         return Some(value);
@@ -370,7 +375,7 @@ pub(crate) fn import_value<'t>(walk: &mut Walk<'t>, pattern: Node<'t>, value: No
     walk.seen.note(value);
     if matches!(rule_choice::rule_at(&walk.input, pattern), Some(Rule::Name { .. })) {
         let alias = names::name_of(walk, pattern);
-        record::import_by_call(walk, &module, NameId::NONE, alias);
+        record::import_by_call(walk, &module, alias);
         return true;
     }
     let mut names = Vec::new();
@@ -395,10 +400,10 @@ pub(crate) fn import_value<'t>(walk: &mut Walk<'t>, pattern: Node<'t>, value: No
             }
             _ => return false,
         };
-        names.push((names::name_of(walk, key), names::name_of(walk, alias)));
+        names.push((key, names::name_of(walk, alias)));
     }
-    for (item, alias) in names {
-        record::import_by_call(walk, &module, item, alias);
+    for (key, alias) in names {
+        record::item_by_call(walk, &module, key, alias);
     }
     true
 }

@@ -143,16 +143,23 @@ pub(crate) fn named_module<'t>(
 }
 
 /// Records an import in the form of a call.
-pub(crate) fn import_by_call<'t>(
-    walk: &mut Walk<'t>,
-    named: &ModuleName<'t>,
-    item: NameId,
-    alias: NameId,
-) {
-    let kind = if item.is_some() { ImportKind::Item } else { ImportKind::Module };
+pub(crate) fn import_by_call<'t>(walk: &mut Walk<'t>, named: &ModuleName<'t>, alias: NameId) {
+    let (kind, item) = (ImportKind::Module, NameId::NONE);
     let ModuleName { module, level, node } = named;
     let (module, level, node) = (module.clone(), *level, *node);
     record(walk, ImportEntry { kind, module, level, item, alias, node, reexport: false });
+}
+
+/// Records the import of what a key of a pattern names, out of a module that a call gives.
+pub(crate) fn item_by_call<'t>(
+    walk: &mut Walk<'t>,
+    named: &ModuleName<'t>,
+    key: Node<'t>,
+    alias: NameId,
+) {
+    let (kind, item) = (ImportKind::Item, names::name_of(walk, key));
+    let (module, level) = (named.module.clone(), named.level);
+    record(walk, ImportEntry { kind, module, level, item, alias, node: key, reexport: false });
 }
 
 fn last_segment(input: &Input<'_>, facts: &mut Builder, import: ImportId) -> NameId {

@@ -171,4 +171,6 @@ pub struct TypeFlow {
     pub members: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,
+    /// Member -> types of its arguments, the last one of all further ones.
+    pub arguments: BTreeMap<String, Vec<String>>,
 }

@@ -11,6 +11,8 @@ pub enum Contextual {
     Receiver,
     /// Object literal itself: the value that is expected there.
     Object,
+    /// Result that callers of the closure expect.
+    Result,
 }
 
 impl Contextual {
@@ -23,7 +25,7 @@ impl Contextual {
     pub fn position(self) -> Option<usize> {
         match self {
             Self::Parameter(position) => Some(position as usize),
-            Self::Receiver | Self::Object => None,
+            Self::Receiver | Self::Object | Self::Result => None,
         }
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod call;
 mod closure_arity;
 pub(super) mod closures;
 pub(crate) mod extensions;
+mod function_types;
 mod functional;
 pub(crate) mod overload;
 mod passing;

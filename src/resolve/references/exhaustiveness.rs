@@ -4,9 +4,9 @@
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
 use crate::inference::{infer, scopes};
-use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId};
+use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId, Site};
 use cograph_model::graph::{FileId, Resolution, Target};
-use cograph_model::{Step, Verdict};
+use cograph_model::{SiteKind, Step, Verdict};
 
 /// Returns the verdict of a call of a local value. If only some of its values are known, they
 /// are candidates.
@@ -73,6 +73,27 @@ fn is_certain(db: &Db, file: FileId, value: ExprId) -> bool {
         }
         _ => infer::ty(db, file, value).is_known(),
     })
+}
+
+/// Returns the verdict of a use of a field of a value with one of several known types: it refers to
+/// the fields of all of them. Which method is called depends on the value.
+pub(super) fn of_union(of: &Ty, site: &Site, found: Resolution) -> Resolution {
+    let is_known = |part: &Ty| matches!(part, Ty::Instance(..) | Ty::Type(..) | Ty::Members(..));
+    let is_use = matches!(site.kind, SiteKind::Read | SiteKind::Write);
+    match of {
+        Ty::Union(parts) if is_use && parts.iter().any(is_known) => all(found),
+        _ => found,
+    }
+}
+
+/// Makes several candidates the targets of one reference.
+pub(super) fn all(found: Resolution) -> Resolution {
+    match (found.verdict, found.step) {
+        (Verdict::Ambiguous, Step::SeveralValues) => {
+            Resolution { verdict: Verdict::Resolved, step: Step::Conditional, ..found }
+        }
+        _ => found,
+    }
 }
 
 /// Lowers a verdict whose target is only one of several values.

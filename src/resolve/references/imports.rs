@@ -6,11 +6,11 @@ use crate::inference::{
     definition, inherent, linkage, overrides, scopes::imported, visited::Visited,
 };
 use crate::references::outcome::{chosen, external, module_target, unresolved};
-use crate::references::{proof, variants};
+use crate::references::{exhaustiveness, proof, variants};
 use crate::units::import_target::ImportTarget;
 use cograph_model::Step;
 use cograph_model::facts::{ImportKind, Site};
-use cograph_model::graph::{FileId, Resolution};
+use cograph_model::graph::{FileId, Resolution, SymbolRef};
 
 /// Returns the verdict of an import.
 pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
@@ -38,7 +38,12 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 Some(Entity::Symbols(mut symbols)) => {
                     overrides::defined(db, &mut symbols);
                     let several = Step::SeveralValues;
-                    variants::chosen_or_variants(db, file, &symbols, Step::Import, several)
+                    let found =
+                        variants::chosen_or_variants(db, file, &symbols, Step::Import, several);
+                    match are_one_name(db, &symbols) {
+                        true => exhaustiveness::all(found),
+                        false => found,
+                    }
                 }
                 Some(Entity::Module(module)) => module_target(module, Step::Import),
                 Some(Entity::Variants(parts)) => {
@@ -65,4 +70,16 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             }
         }
     }
+}
+
+/// True for the meanings of one exported name, of which types are apart from values: an import
+/// takes all of them.
+fn are_one_name(db: &Db, symbols: &[SymbolRef]) -> bool {
+    let Some(first) = symbols.first() else { return false };
+    let scope = |symbol: &SymbolRef| (symbol.file, db.program.symbol(*symbol).scope);
+    let is_type = |symbol: &SymbolRef| db.program.symbol(*symbol).kind.is_type();
+    db.program.known(first.file).language.manifest.resolution.separate_types
+        && symbols.iter().all(|symbol| scope(symbol) == scope(first))
+        && symbols.iter().any(is_type)
+        && !symbols.iter().all(is_type)
 }

@@ -127,7 +127,7 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             let name = db.name(file, name);
             match written::key(db, file, object, name) {
                 Some(Key::Fields(fields)) => {
-                    symbols_site(db, file, site, &fields, Step::DeclaredType)
+                    exhaustiveness::all(symbols_site(db, file, site, &fields, Step::DeclaredType))
                 }
                 Some(Key::Unknown(step)) => unresolved(step),
                 None => member_site(db, file, site, object, name),
@@ -462,7 +462,7 @@ fn member_site_of(
                 Step::SelfMember => inherent::of_same_block(db, file, object, symbols),
                 _ => symbols,
             };
-            symbols_site(db, file, site, &symbols, step)
+            exhaustiveness::of_union(of, site, symbols_site(db, file, site, &symbols, step))
         }
         Member::Entity(entity) => entity_site(db, file, site, &entity, step),
         Member::Outside(_)

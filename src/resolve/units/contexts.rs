@@ -17,11 +17,12 @@ pub(crate) fn closures(facts: &FileFacts, value: ExprId) -> SmallVec<[ScopeId; 1
     }
 }
 
-/// Adds the object literals that a value may be or hold in lists, with the number of lists around
-/// each.
+/// Adds the object literals that a value may be or hold in lists, and the closures in lists, with
+/// the number of lists around each.
 fn objects(facts: &FileFacts, value: ExprId, depth: u32, all: &mut SmallVec<[(ScopeId, u32); 2]>) {
     match value.get().map(|value| facts.exprs[value]) {
         Some(Expr::Members(scope)) => all.push((scope, depth)),
+        Some(Expr::Lambda(scope)) if depth > 0 => all.push((scope, depth)),
         Some(Expr::Union(parts)) => {
             facts.lists[parts.range()].iter().for_each(|part| objects(facts, *part, depth, all));
         }
@@ -47,6 +48,8 @@ pub(crate) enum Context {
     Declared(ExprId),
     /// Member of the object with this scope.
     Member(ScopeId, NameId),
+    /// Result of the closure with this scope.
+    Result(ScopeId),
 }
 
 /// Returns the contexts of all closures and objects, with the number of lists around each.
@@ -66,6 +69,16 @@ pub(crate) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, (Context, u32)> 
         objects(facts, value, 0, &mut all);
         all
     };
+    // The result that a closure declares is bound at its start.
+    let declared_results: FxHashMap<ScopeId, ExprId> = facts
+        .bindings
+        .iter()
+        .filter(|binding| binding.kind == BindingKind::Result && binding.from == 0)
+        .filter_map(|binding| match facts.exprs[binding.value.get()?] {
+            Expr::OfType(ty) => Some((binding.scope, ty)),
+            _ => None,
+        })
+        .collect();
     for binding in facts.bindings.iter().filter(|binding| binding.name.is_some()) {
         // The context of a closure has a type; its result has a value.
         if binding.kind == BindingKind::Result && binding.ty.is_some() {
@@ -79,6 +92,10 @@ pub(crate) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, (Context, u32)> 
                 contexts.insert(scope, (Context::Declared(binding.ty), depth));
             } else if in_object(binding.scope) {
                 contexts.insert(scope, (Context::Member(binding.scope, binding.name), depth));
+            } else if binding.kind == BindingKind::Result {
+                let declared = declared_results.get(&binding.scope).copied();
+                let context = declared.map_or(Context::Result(binding.scope), Context::Declared);
+                contexts.insert(scope, (context, depth));
             }
         }
     }
@@ -90,7 +107,9 @@ pub(crate) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, (Context, u32)> 
             for (scope, depth) in scopes(*value) {
                 if symbol.ty.is_some() {
                     contexts.insert(scope, (Context::Declared(symbol.ty), depth));
-                } else if in_object(symbol.scope) && !symbol.kind.is_callable() {
+                } else if symbol.kind.is_callable() {
+                    contexts.insert(scope, (Context::Result(symbol.inner), depth));
+                } else if in_object(symbol.scope) {
                     contexts.insert(scope, (Context::Member(symbol.scope, symbol.name), depth));
                 }
             }

@@ -281,9 +281,11 @@ impl<'f> Reachability<'f> {
         match self.contexts.get(&scope).map(|(context, _)| context) {
             Some(Context::Argument(call, _)) => self.want(*call),
             Some(Context::Declared(ty)) => self.want(*ty),
-            // An object begins after the object that contains it.
-            Some(Context::Member(object, _)) if *object < scope => self.want_context(*object),
-            Some(Context::Member(..)) | None => {}
+            // An object begins after the object or closure that contains it.
+            Some(Context::Member(of, _) | Context::Result(of)) if *of < scope => {
+                self.want_context(*of);
+            }
+            Some(Context::Member(..) | Context::Result(_)) | None => {}
         }
     }
 

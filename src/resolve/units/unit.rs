@@ -130,7 +130,7 @@ impl UnitTable {
         self.contexts.retain(|scope, (context, _)| {
             let is_known = match context {
                 Context::Argument(expr, _) | Context::Declared(expr) => is_left(expr.get(), exprs),
-                Context::Member(object, _) => is_left(object.get(), scopes),
+                Context::Member(of, _) | Context::Result(of) => is_left(of.get(), scopes),
             };
             is_left(scope.get(), scopes) && is_known
         });

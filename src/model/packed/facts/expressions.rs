@@ -87,7 +87,7 @@ fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
 }
 
 /// Kinds of an operand come before its positions or names, whose numbers begin behind them.
-const CONTEXTUAL_KINDS: u32 = 2;
+const CONTEXTUAL_KINDS: u32 = 3;
 const WRAPPER_KINDS: u32 = 5;
 const LABEL_KINDS: u32 = 2;
 
@@ -95,6 +95,7 @@ fn contextual_number(what: Contextual) -> u32 {
     match what {
         Contextual::Receiver => 0,
         Contextual::Object => 1,
+        Contextual::Result => 2,
         Contextual::Parameter(position) => position.wrapping_add(CONTEXTUAL_KINDS),
     }
 }
@@ -103,6 +104,7 @@ fn contextual(number: u32) -> Contextual {
     match number {
         0 => Contextual::Receiver,
         1 => Contextual::Object,
+        2 => Contextual::Result,
         _ => Contextual::Parameter(number - CONTEXTUAL_KINDS),
     }
 }
@@ -179,7 +181,12 @@ mod tests {
     #[test]
     fn operands_that_are_no_ids_come_back() {
         let of = ExprId(0);
-        let given = [Contextual::Receiver, Contextual::Object, Contextual::Parameter(0)];
+        let given = [
+            Contextual::Receiver,
+            Contextual::Object,
+            Contextual::Result,
+            Contextual::Parameter(0),
+        ];
         let wrappers = [
             Wrapper::Plain,
             Wrapper::Receiver,

@@ -2,23 +2,21 @@
 //! for those calls.
 
 use crate::db::Db;
-use crate::db::ty::{Entity, Ty, instance_of, unify};
+use crate::db::ty::{Ty, instance_of, unify};
 use crate::inference::calls::arguments;
 use crate::inference::calls::call::CallArguments;
-use crate::inference::calls::{call, closure_arity, extensions, functional, overload};
+use crate::inference::calls::function_types::{
+    declared_type, parameter_of, parameter_of_callable, parameter_of_type, parameter_of_value,
+};
+use crate::inference::calls::{call, closure_arity, extensions, overload};
 use crate::inference::members::{
     aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow,
 };
-use crate::inference::names::scopes;
 use crate::inference::types::{builtin_types, callee, generics, infer, symbol_types};
 use crate::units::contexts::Context;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
-use cograph_grammar::FlowKind;
-use cograph_model::SymbolKind;
-use cograph_model::facts::{
-    BindingId, Contextual, Expr, ExprId, FileFacts, Run, ScopeId, Synthetic, Wrapper,
-};
+use cograph_model::facts::{BindingId, Contextual, Expr, ExprId, Run, ScopeId, Synthetic};
 use cograph_model::graph::{FileId, SymbolRef};
 
 /// Marker in lists of a closure's parameters: the receiver.
@@ -28,9 +26,7 @@ const RECEIVER_MARK: &str = "this ";
 pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -> Ty {
     let unit = db.program.known(file);
     if what == Contextual::Object {
-        let expected = object_type(db, file, closure);
-        return type_flow::through(db, file, &expected, |flow| flow.awaited.as_deref())
-            .unwrap_or(expected);
+        return awaited(db, file, object_type(db, file, closure));
     }
     let (call, argument) = match unit.context(closure).map(|(context, _)| context) {
         Some(Context::Argument(call, argument)) => (call, argument),
@@ -38,7 +34,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
         Some(Context::Member(object, name)) => {
             return given_to_member(db, file, object, unit.name(name), what);
         }
-        None => return Ty::Unknown,
+        Some(Context::Result(_)) | None => return Ty::Unknown,
     };
     let Some(call) = call.get() else { return Ty::Unknown };
     match unit.facts.exprs[call] {
@@ -86,7 +82,12 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
                 .iter()
                 .map(|object| given_by_table(db, file, object, member, what))
                 .collect();
-            Ty::union(parts)
+            match (Ty::union(parts), taken_by_table(db, file, callee, argument)) {
+                (Ty::Unknown, taken @ Ty::Instance(symbol, _)) => {
+                    parameter_of_type(db, &taken, symbol, what)
+                }
+                (of_closure, _) => of_closure,
+            }
         }
         Expr::Construct(ty, args) => {
             let made = infer::type_of(db, file, ty);
@@ -130,10 +131,15 @@ fn given_to_member(db: &Db, file: FileId, object: ScopeId, name: Name, what: Con
     };
     let entry = db.program.symbol(member);
     let given = match entry.kind.is_callable() {
-        true => parameter_at(db, member, what),
+        true => parameter_of_callable(db, member, what),
         false => parameter_of(db, member.file, entry.ty, what),
     };
     generics::substituted(db, given, Some(&object))
+}
+
+/// Returns what awaiting a value gives.
+fn awaited(db: &Db, file: FileId, value: Ty) -> Ty {
+    type_flow::through(db, file, &value, |flow| flow.awaited.as_deref()).unwrap_or(value)
 }
 
 /// Returns the type of an object literal from its context.
@@ -163,7 +169,10 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
             }
             _ => Ty::Unknown,
         },
+        Context::Result(closure) => given(db, file, closure, Contextual::Result),
     });
+    // The list is what an asynchronous function gives.
+    let whole = if lists > 0 { awaited(db, file, whole) } else { whole };
     (0..lists).fold(whole, |list, _| builtin_types::element(db, file, &list))
 }
 
@@ -180,10 +189,34 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
             expected_by(db, &symbols, receiver.as_deref(), given).map(&bind)
         }
         // What a variable of a function type takes is known, not which function it is.
-        _ => declared_type(db, file, plain).map_or(Ty::Unknown, |(of, ty)| {
-            parameter_of(db, of, ty, Contextual::at(given.closure))
-        }),
+        _ => match declared_type(db, file, plain) {
+            Some((of, ty)) => parameter_of(db, of, ty, Contextual::at(given.closure)),
+            None => match callee {
+                Ty::Instance(..) | Ty::Members(..) => {
+                    parameter_of_value(db, &callee, Contextual::at(given.closure))
+                }
+                _ => taken_by_table(db, file, plain, given.closure),
+            },
+        },
     }
+}
+
+/// Returns the type of an argument from the type flow table of the builtin type whose member is
+/// called.
+fn taken_by_table(db: &Db, file: FileId, callee: ExprId, position: usize) -> Ty {
+    let unit = db.program.known(file);
+    let Some(Expr::Member(object, name)) = callee.get().map(|callee| unit.facts.exprs[callee])
+    else {
+        return Ty::Unknown;
+    };
+    let object = infer::ty(db, file, object);
+    for (flow, args) in type_flow::tables(db, file, &object) {
+        let taken = flow.arguments.get(unit.text(name)).map_or(&[][..], Vec::as_slice);
+        if let Some(template) = taken.get(position).or(taken.last()) {
+            return type_flow::instantiated(template, flow, args, &object);
+        }
+    }
+    Ty::Unknown
 }
 
 /// Returns the type of the parameter for an argument of one of several callables.
@@ -202,39 +235,6 @@ fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &Passed
         _ => fitting(symbols).first().and_then(declared),
     };
     generics::substituted(db, object.unwrap_or(Ty::Unknown), receiver)
-}
-
-/// Returns the declared type of the variable, parameter or member that an expression names.
-fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId)> {
-    let unit = db.program.known(file);
-    let position = named.get()?;
-    let of_symbol = |symbol: &SymbolRef| {
-        let ty = db.program.symbol(*symbol).ty;
-        ty.is_some().then_some((symbol.file, ty))
-    };
-    match unit.facts.exprs[position] {
-        Expr::Name(name, scope) => {
-            let at = unit.facts.positions[position];
-            match scopes::lookup(db, file, unit.name(name), scope, at)?.0 {
-                Entity::Symbols(symbols) => of_symbol(symbols.first()?),
-                Entity::Local(of, bindings) => {
-                    let binding = db.program.known(of).binding(*bindings.first()?);
-                    match binding.ty.is_some() {
-                        true => Some((of, binding.ty)),
-                        // Values of variables may lead back to themselves.
-                        false if db.is_too_deep() => None,
-                        false => db.deeper(|| declared_type(db, of, binding.value)),
-                    }
-                }
-                _ => None,
-            }
-        }
-        Expr::Member(object, name) => {
-            let object = infer::ty(db, file, object);
-            lookup::member_symbols(db, &object, unit.name(name)).iter().find_map(of_symbol)
-        }
-        _ => None,
-    }
 }
 
 /// Arguments of a call that a closure is passed to.
@@ -347,124 +347,6 @@ fn given_by(
         return generics::substituted(db, bound, receiver);
     }
     Ty::Unknown
-}
-
-/// Returns the type of a parameter of a function type, through aliases, wrappers and
-/// alternatives.
-fn parameter_of(db: &Db, file: FileId, function: ExprId, what: Contextual) -> Ty {
-    let Some(expr) = function.get() else { return Ty::Unknown };
-    if db.is_too_deep() {
-        return Ty::Unknown;
-    }
-    let facts = db.program.known(file).facts;
-    db.deeper(|| match facts.exprs[expr] {
-        Expr::Function(parts) => {
-            let parts = &facts.lists[parts.range()];
-            let Some((_, params)) = parts.split_last() else { return Ty::Unknown };
-            let (receiver, params) = match params.split_first() {
-                Some((first, rest)) if is_receiver(facts, *first) => (Some(first), rest),
-                _ => (None, params),
-            };
-            let param = match what {
-                Contextual::Receiver => receiver,
-                _ => what.position().and_then(|position| params.get(position)),
-            };
-            param.map_or(Ty::Unknown, |param| infer::instance_of_expr(db, file, *param))
-        }
-        Expr::Union(parts) => {
-            let parts = facts.lists[parts.range()].iter();
-            parts
-                .map(|part| parameter_of(db, file, *part, what))
-                .find(Ty::is_known)
-                .unwrap_or(Ty::Unknown)
-        }
-        // A closure among those that a variadic parameter gathers.
-        Expr::Wrap(inner, _) | Expr::Array(inner) => parameter_of(db, file, inner, what),
-        Expr::TypeOf(value) => declared_type(db, file, value)
-            .map_or(Ty::Unknown, |(of, ty)| parameter_of(db, of, ty, what)),
-        Expr::Members(scope) => functional::stated_in(db, file, scope)
-            .map_or(Ty::Unknown, |stated| parameter_of(db, file, stated, what)),
-        Expr::Name(..) | Expr::Member(..) | Expr::Apply(..) => {
-            match infer::type_of(db, file, function) {
-                Ty::Type(symbol, args) | Ty::Instance(symbol, args) => {
-                    let entry = db.program.symbol(symbol);
-                    if entry.kind == SymbolKind::TypeAlias {
-                        let ty = parameter_of(db, symbol.file, entry.ty, what);
-                        let map = generics::arguments_of(db, symbol, &args);
-                        ty.map(&map)
-                    } else {
-                        parameter_of_type(db, &Ty::Instance(symbol, args), symbol, what)
-                    }
-                }
-                // A type parameter represents a function by its bounds.
-                Ty::Param(of, binding) => {
-                    parameter_of(db, of, db.program.known(of).binding(binding).ty, what)
-                }
-                _ => match facts.exprs[expr] {
-                    Expr::Apply(base, args) => {
-                        parameter_of_applied(db, file, base, args, what).unwrap_or(Ty::Unknown)
-                    }
-                    _ => Ty::Unknown,
-                },
-            }
-        }
-        _ => Ty::Unknown,
-    })
-}
-
-/// Returns the type of a parameter of the closure that is a value of a functional type.
-fn parameter_of_type(db: &Db, ty: &Ty, symbol: SymbolRef, what: Contextual) -> Ty {
-    let declared = match functional::stated(db, symbol) {
-        Some((file, stated)) => parameter_of(db, file, stated, what),
-        None => functional::implemented(db, symbol)
-            .map_or(Ty::Unknown, |member| parameter_at(db, member, what)),
-    };
-    generics::substituted(db, declared, Some(ty))
-}
-
-/// Returns the declared type of a parameter of a callable that a closure implements.
-fn parameter_at(db: &Db, callable: SymbolRef, what: Contextual) -> Ty {
-    let types = overload::parameter_types(db, callable);
-    what.position().and_then(|position| types.get(position).cloned()).unwrap_or(Ty::Unknown)
-}
-
-/// True if a part of a function type is that of its receiver.
-fn is_receiver(facts: &FileFacts, part: ExprId) -> bool {
-    matches!(part.get().map(|part| facts.exprs[part]), Some(Expr::Wrap(_, Wrapper::Receiver)))
-}
-
-/// Returns the same for an external generic type whose type flow table makes it a function
-/// type, with a list of parameters before the result, or a transparent one.
-fn parameter_of_applied(
-    db: &Db,
-    file: FileId,
-    base: ExprId,
-    args: Run,
-    what: Contextual,
-) -> Option<Ty> {
-    let (Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) =
-        infer::type_of(db, file, base)
-    else {
-        return None;
-    };
-    let kind = type_flow::flow(db, file, &name)?.1.kind?;
-    let facts = db.program.known(file).facts;
-    match (kind, &facts.lists[args.range()]) {
-        (FlowKind::Function, [params, rest @ ..]) if !rest.is_empty() => {
-            let list = match facts.exprs[params.get()?] {
-                Expr::Tuple(list) if rest.len() == 1 => &facts.lists[list.range()],
-                _ => &facts.lists[args.range()][..rest.len()],
-            };
-            Some(infer::instance_of_expr(db, file, *list.get(what.position()?)?))
-        }
-        (FlowKind::Procedure, params) => {
-            Some(infer::instance_of_expr(db, file, *params.get(what.position()?)?))
-        }
-        (FlowKind::Transparent, args) => {
-            args.iter().map(|arg| parameter_of(db, file, *arg, what)).find(Ty::is_known)
-        }
-        _ => None,
-    }
 }
 
 /// Returns the type of a closure's parameter from the type flow table of a builtin type's

@@ -5,6 +5,7 @@ use crate::db::in_progress::{Computation, Operation};
 use crate::db::ty::{Member, Ty};
 use crate::inference::members::prototypes;
 use crate::inference::names::definition;
+use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
 use cograph_grammar::ModifierMeaning;
@@ -122,6 +123,19 @@ pub(crate) fn underlying(db: &Db, value: &Ty) -> Option<Ty> {
     let target = db.deeper(|| db.instance_of_expr(symbol.file, entry.ty));
     let map = db.arguments_of(*symbol, args);
     Some(target.map(&map)).filter(|target| target != value)
+}
+
+/// Returns the members of an alias of a type without a name, which a type may derive from.
+pub(super) fn members_of(db: &Db, alias: SymbolRef, name: Name) -> Symbols {
+    match underlying(db, &Ty::instance(alias)) {
+        Some(target @ (Ty::Members(..) | Ty::Union(_))) => {
+            match db.deeper(|| db.member(&target, name)) {
+                Member::Symbols(symbols) => symbols,
+                _ => Symbols::new(),
+            }
+        }
+        _ => Symbols::new(),
+    }
 }
 
 /// Returns what an operation gives for a value of such a type: `None` for a value of another one,

@@ -9,8 +9,15 @@ use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{SiteKind, SymbolKind, Visibility};
 
 /// Replaces assigned fields by the declarations of bases. Returns nothing for the assignment that
-/// makes the field where no base declares it.
+/// makes the field where no base declares it, nor for the function that it makes a member.
 pub(crate) fn declared(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Option<Symbols> {
+    let is_made_here = |member: &SymbolRef| {
+        let entry = db.program.symbol(*member);
+        member.file == file && entry.name_at == site.at && entry.kind.is_callable()
+    };
+    if site.kind == SiteKind::Write && symbols.iter().any(is_made_here) {
+        return None;
+    }
     let is_assigned = |field: &SymbolRef| db.program.symbol(*field).flags & flags::ASSIGNED != 0;
     if !symbols.iter().any(is_assigned) {
         return Some(symbols);

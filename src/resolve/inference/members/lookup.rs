@@ -37,10 +37,9 @@ pub(crate) fn own_members(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
         add_used(db, symbol, name, &imports, &mut found);
     }
     if let Some(more) = db.program.extensions(symbol).and_then(|members| members.get(&name)) {
-        found.extend(
-            more.iter().copied().filter(|member| !found.contains(member)).collect::<Symbols>(),
-        );
+        found.extend(prototypes::added(db, &found, more));
     }
+    found.extend(aliases::members_of(db, symbol, name));
     for definition in aliases::definitions_of_type(db, symbol) {
         let more = own_members(db, definition, name);
         found

@@ -94,6 +94,24 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
     }
 }
 
+/// Returns the members from outside of a type's body that are added to those inside: what one
+/// object got by an assignment may replace a member of its type, and is no other one.
+pub(super) fn added(db: &Db, inside: &Symbols, outside: &[SymbolRef]) -> Symbols {
+    let is_added = |member: &SymbolRef| {
+        !inside.contains(member) && (inside.is_empty() || !is_given_to_instance(db, *member))
+    };
+    outside.iter().copied().filter(is_added).collect()
+}
+
+fn is_given_to_instance(db: &Db, member: SymbolRef) -> bool {
+    let entry = db.program.symbol(member);
+    let takes_members =
+        db.program.known(member.file).language.manifest.names.values_member.is_some();
+    takes_members
+        && entry.owner.is_some()
+        && matches!(db.ty(member.file, entry.owner), Ty::Instance(..))
+}
+
 /// True for the accessors of properties.
 pub(super) fn are_accessors(db: &Db, symbols: &[SymbolRef]) -> bool {
     symbols.iter().all(|symbol| db.program.symbol(*symbol).flags & flags::PROPERTY != 0)

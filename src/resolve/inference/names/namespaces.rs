@@ -144,6 +144,15 @@ pub(crate) fn fitting_kind(db: &Db, kind: SiteKind, symbols: &Symbols) -> Symbol
     };
     let mut fitting: Symbols =
         (0..symbols.len()).filter(fits).map(|position| symbols[position]).collect();
+    let is_space = |symbol: &SymbolRef| {
+        let kind = db.program.symbol(*symbol).kind;
+        matches!(kind, SymbolKind::Module | SymbolKind::Namespace)
+    };
+    let rules = &db.program.known(symbols[0].file).language.manifest.resolution;
+    if wanted && rules.separate_types && !fitting.iter().all(is_space) {
+        // The name of a namespace alone is no type.
+        fitting.retain(|symbol| !is_space(symbol));
+    }
     if fitting.is_empty() && !wanted {
         fitting.extend((0..symbols.len()).filter(is_value).map(|position| symbols[position]));
     }

@@ -201,11 +201,16 @@ pub(crate) fn lambda_result(db: &Db, file: FileId, scope: ScopeId) -> Ty {
         None => {
             let unit = db.program.known(file);
             let name = db.program.synthetic(Synthetic::Results);
-            let values: Vec<ExprId> = unit
-                .bindings(scope, name)
-                .filter(|(_, binding)| binding.kind == BindingKind::Result)
-                .map(|(_, binding)| binding.value)
-                .collect();
+            let results = || {
+                let bound = unit.bindings(scope, name).map(|(_, binding)| binding);
+                bound.filter(|binding| binding.kind == BindingKind::Result)
+            };
+            // What is declared is bound at the start, and says all.
+            let declared = results().find(|binding| binding.from == 0);
+            let values: Vec<ExprId> = match declared {
+                Some(declared) => vec![declared.value],
+                None => results().map(|binding| binding.value).collect(),
+            };
             Ty::union(
                 values
                     .into_iter()
