@@ -125,7 +125,9 @@ impl Tables {
         is: &Head,
         altered: &mut Altered,
     ) -> VisibleChange {
-        let is_other = was.nesting != is.nesting || was.everywhere != is.everywhere;
+        let is_other = was.nesting != is.nesting
+            || was.everywhere != is.everywhere
+            || was.further != is.further;
         if !std::ptr::eq(was.language, is.language) || is_other {
             return VisibleChange::Anything;
         }
