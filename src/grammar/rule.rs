@@ -348,9 +348,9 @@ pub enum Rule {
     /// A literal of the builtin type `ty`.
     Literal {
         ty: String,
-        /// Suffix of the text -> type of the literal.
-        #[serde(default)]
-        suffixes: BTreeMap<String, String>,
+        /// Suffix -> type, and that of numbers with a fraction or exponent. The longest decides.
+        suffixes: Option<BTreeMap<String, String>>,
+        fractions: Option<BTreeMap<String, String>>,
     },
     /// A container literal of the builtin type `ty`: the element type is that of the first child.
     List { ty: String },
