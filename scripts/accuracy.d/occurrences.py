@@ -136,6 +136,9 @@ class Judged:
             return  # declared by being named (`struct s *p`)
         if row["kind"] == "macro" and targets and not any(name == row["name"] for *_, name in targets):
             return  # a word of the language that a macro replaces
+        if row["kind"] == "type":  # the constructor that a type in a macro stands for
+            made = [symbol for target in targets for symbol in store.at.get(target, ()) if store.symbols[symbol][3] == "constructor"]
+            targets.update(store.symbols[store.symbols[symbol][4]][:3] for symbol in made if store.symbols[symbol][4] in store.symbols)
         required = not row.get("local") and not row.get("outside") and any(target in store.at for target in targets)
         sites = store.sites.get(place(row), [])
         right = [site for site in sites if any(place in targets for symbol in site.to for place in store.places(symbol))

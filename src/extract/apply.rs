@@ -3,7 +3,7 @@
 
 use crate::bindings::{conditions, stated_types, variables};
 use crate::definitions::{callables, constructions, declarators, decorators, doc_types};
-use crate::expressions::{construct, dispatch, values};
+use crate::expressions::{construct, dispatch, packages, values};
 use crate::facts::exports::Ambient;
 use crate::imports::{export, import};
 use crate::macros::bodies;
@@ -74,7 +74,7 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         Rule::TypeName { .. } => definitions::types::type_name(walk, rule, node),
         Rule::Extend { .. } => definitions::types::extend(walk, rule, node),
         Rule::Module { .. } => definitions::types::module(walk, rule, node),
-        Rule::Package { name, body } => export::package(walk, node, name, body.as_ref()),
+        Rule::Package { name, body } => packages::package(walk, node, name, body.as_ref()),
         Rule::Exports { of } => export::exports(walk, node, of),
         Rule::Alias { .. } => declarators::alias(walk, rule, node),
         Rule::Embed { of, several, hooks, first } => {

@@ -78,13 +78,14 @@ impl<'t> Tokens<'t> {
 }
 
 pub(super) fn macro_call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
-    let Rule::MacroCall { name, tokens, read, items } = rule else { return ExprId::NONE };
+    let Rule::MacroCall { name, tokens, read, items, mark } = rule else { return ExprId::NONE };
     let suffix = walk.input.language.manifest.names.macro_suffix.as_deref().unwrap_or_default();
     let Some(name_node) = name.first(node) else { return walk.visit_children(node) };
     let callee = macro_name(walk, name_node, suffix);
     let site = walk.take_call_site();
     let Some(list) = tokens.first(node) else { return ExprId::NONE };
-    if macros::items::embedded_items(walk, list, items) {
+    let items = items.as_deref().unwrap_or_default();
+    if macros::items::embedded_items(walk, list, items, mark.as_deref()) {
         return ExprId::NONE;
     }
     let outer = std::mem::replace(&mut walk.context.in_macro, true);
@@ -223,6 +224,13 @@ fn token<'t>(
     let (token, words) = (tokens.items[position], tokens.words);
     if tokens.joins(position) {
         reading.joined = true;
+        // What follows is a member, of whatever it be.
+        if position > 0
+            && !reading.value.is_some()
+            && !is_path_joiner(&walk.input, tokens.word(position))
+        {
+            reading.value = walk.facts.expr(Expr::Unknown);
+        }
         return position + 1;
     }
     if tokens.is_list(position) {
@@ -247,6 +255,10 @@ fn token<'t>(
                 && texts::text_of(&walk.input, token).starts_with(words.call.as_str()) =>
             {
                 inner[0]
+            }
+            // The item of a value, by a list without a name before it.
+            None if of.is_some() && inner.len() == 1 => {
+                walk.facts.of(reading.value, |value| Expr::Index(value, inner[0]))
             }
             None => ExprId::NONE,
         };

@@ -348,9 +348,9 @@ pub enum Rule {
     /// A literal of the builtin type `ty`.
     Literal {
         ty: String,
-        /// Suffix of the text -> type of the literal.
-        #[serde(default)]
-        suffixes: BTreeMap<String, String>,
+        /// Suffix -> type, and that of numbers with a fraction or exponent. The longest decides.
+        suffixes: Option<BTreeMap<String, String>>,
+        fractions: Option<BTreeMap<String, String>>,
     },
     /// A container literal of the builtin type `ty`: the element type is that of the first child.
     List { ty: String },
@@ -453,13 +453,13 @@ pub enum Rule {
     },
     /// An invocation of a macro on tokens; `read` describes the expressions among them. Where
     /// definitions are allowed, tokens that start with one of `items` are read as definitions if
-    /// they parse as such.
+    /// they parse as such, without lines that start with `mark`, which are words of the macro.
     MacroCall {
         name: Selector,
         tokens: Selector,
         read: TokenWords,
-        #[serde(default)]
-        items: Vec<String>,
+        items: Option<Vec<String>>,
+        mark: Option<String>,
     },
     /// A named argument: `value` is for the parameter `name`, wherever it stands.
     NamedArgument { name: Option<Selector>, value: Selector },

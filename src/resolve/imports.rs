@@ -26,7 +26,7 @@ mod relative;
 mod shared;
 mod system;
 
-pub(super) use layout::{Package, package_with_names};
+pub(super) use layout::{Package, package_identity, package_with_names};
 pub(super) use modules::Modules;
 pub(super) use paths::{SEARCHED, normal, search_directory};
 pub(super) use system::ModuleChange;

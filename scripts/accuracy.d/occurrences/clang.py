@@ -65,8 +65,11 @@ def main():
         sys.exit(f"{root} has no compile_commands.json, build/compile_commands.json neither")
     with open(os.path.join(folders[0], "compile_commands.json")) as file:
         compiled = [os.path.realpath(os.path.join(command["directory"], command["file"])) for command in json.load(file)]
+    # Of an index that is there already clangd would report nothing.
+    for folder in {root, folders[0]}:
+        shutil.rmtree(os.path.join(folder, ".cache", "clangd"), ignore_errors=True)
     server = Server([options.clangd, "--background-index", f"--compile-commands-dir={folders[0]}", "--limit-results=0", "--limit-references=0",
-                     "-j=2", "--log=error"], root, capabilities=CAPABILITIES)
+                     "--background-index-priority=normal", "-j=2", "--log=error"], root, capabilities=CAPABILITIES)
     legend = server.answer["capabilities"]["semanticTokensProvider"]["legend"]
     texts = {}
     for path in sources(root):
@@ -97,7 +100,7 @@ def main():
         for line, column, length, kind, modifiers in tokens(found["data"], legend):
             text = lines[path][line]
             name = text[column:column + length].decode("utf-8", "replace")
-            if kind not in TYPES or "declaration" in modifiers or not re.fullmatch(r"[^\W\d]\w*", name):
+            if kind not in TYPES or "declaration" in modifiers or not re.fullmatch(r"[^\W\d]\w*", name) or name == "auto":
                 continue
             row = {"path": path, "line": line + 1, "col": column, "name": name, "kind": kind_of(text, line, column, column + length, kind)}
             place = {**document(path), "position": {"line": line, "character": column}}

@@ -70,11 +70,15 @@ class Walk(val file: FirFile, val session: FirSession) : FirVisitorVoid() {
 
     fun classOf(id: ClassId?) = if (id == null || id.isLocal) null else session.symbolProvider.getClassLikeSymbolByClassId(id)
 
+    fun isOfLocalClass(symbol: FirCallableSymbol<*>) = (symbol.dispatchReceiverType as? ConeClassLikeType)?.lookupTag?.classId?.isLocal == true
+
     fun target(symbol: FirBasedSymbol<*>): String {
-        if (symbol is FirTypeParameterSymbol || symbol is FirValueParameterSymbol || symbol is FirPropertySymbol && symbol.isLocal) return "local\t0\t-"
+        val isVariable = symbol is FirPropertySymbol && symbol.isLocal && symbol.dispatchReceiverType == null
+        if (symbol is FirTypeParameterSymbol || symbol is FirValueParameterSymbol || isVariable) return "local\t0\t-"
         val real = if (symbol is FirCallableSymbol<*>) symbol.unwrapFakeOverrides() else symbol
         val of = when (real) {
-            is FirCallableSymbol<*> -> session.firProvider.getFirCallableContainerFile(real)
+            // A member of an object without a name is used in its file alone.
+            is FirCallableSymbol<*> -> session.firProvider.getFirCallableContainerFile(real) ?: if (isOfLocalClass(real)) file else null
             is FirClassLikeSymbol<*> -> if (real.classId.isLocal) file else session.firProvider.getFirClassifierContainerFileIfAny(real.classId)
             else -> null
         }
@@ -84,7 +88,9 @@ class Walk(val file: FirFile, val session: FirSession) : FirVisitorVoid() {
             is FirClassLikeSymbol<*> -> real.classId.shortClassName.asString()
             else -> "-"
         }
-        return (of?.sourceFile?.path ?: "-") + "\t" + (real.fir.source?.startOffset ?: -1) + "\t" + name
+        // A constructor in the head of a class, or none that is written, is the class.
+        val written = if (real is FirConstructorSymbol && real.fir.isPrimary) classOf(real.callableId.classId) ?: real else real
+        return (of?.sourceFile?.path ?: "-") + "\t" + (written.fir.source?.startOffset ?: -1) + "\t" + name
     }
 
     fun write(kind: String, name: String, source: KtSourceElement?, symbol: FirBasedSymbol<*>) {

@@ -5,7 +5,8 @@
 
 ROOT has a Cargo.toml whose packages are there already (`cargo fetch`); all features are on. Every name that is highlighted and no
 declaration is asked for its definition and its declaration: a call of a trait's method leads to the method of the implementation where the
-type is known, and to that of the trait, either of which is right; so does `Self::Item` in an implementation. Rows are those of typescript.js. Code under a condition that does not hold
+type is known, and to that of the trait, either of which is right; so does `Self::Item` in an implementation, whichever implementation of its
+type gives it. Rows are those of typescript.js. Code under a condition that does not hold
 has none: its lines are rows {path, inactive: [line, ..]}. Names in bodies of macros and in documentation have no row; what a macro defines
 without a token of its own is not decided. Kinds: call, construct, type, macro, decorator, import, inherit (the trait of an implementation,
 the base of a trait), key (a field of a literal or pattern), write, read, namespace.
@@ -62,14 +63,18 @@ class Text:
         for found in INHERIT.finditer(self.code):
             self.bases.update(found.start() + at for at in bases(found[0]))
 
-    def given(self, line, column, name):
-        """The line of the type that the implementation around a place gives to `Self::name`, if it gives one."""
+    def implemented(self, line, column):
+        """The name of the type of the implementation around a place, if `Self::` stands before it."""
         start = self.starts[line] + column
         if re.search(rb"\bSelf\s*::$", self.code[max(0, start - 40):start].rstrip()):
-            for one, end, types in self.associated:
-                if one <= start < end and name in types:
-                    return self.code.count(b"\n", 0, types[name]) + 1
+            for one, end, of, _ in self.associated:
+                if one <= start < end:
+                    return of
         return None
+
+    def given(self, of, name):
+        """The lines of the types that implementations of a type give to `Self::name`."""
+        return {self.code.count(b"\n", 0, types[name]) + 1 for _, _, type_, types in self.associated if type_ == of and name in types}
 
     def at(self, line, column):
         """The name that stands at a place."""
@@ -102,8 +107,12 @@ class Text:
 
 
 def associated(code):
-    """(start, end, {name: place}) of each implementation, of the types that it gives to names of its trait."""
+    """(start, end, name of its type, {name: place}) of each implementation, of the types that it gives to names of its trait."""
     for found in re.finditer(rb"^[ \t]*(?:unsafe\s+)?impl\b[^{;]*\{", code, re.M):
+        head = re.split(rb"\bwhere\b", found[0])[0].rstrip(b"{ \t\n")
+        while (shorter := re.sub(rb"->|<[^<>]*>", b"", head)) != head:
+            head = shorter
+        of = re.search(rb"(\w+)\s*$", head)
         depth = end = 0
         for brace in re.finditer(rb"[{}]", code[found.end() - 1:]):
             depth += 1 if brace[0] == b"{" else -1
@@ -111,7 +120,7 @@ def associated(code):
                 end = found.end() + brace.end()
                 break
         body = code[found.end():end]
-        yield found.start(), end, {name[1].decode(): found.end() + name.start(1) for name in re.finditer(rb"\btype\s+(\w+)[^;=]*=", body)}
+        yield found.start(), end, of[1] if of else b"", {name[1].decode(): found.end() + name.start(1) for name in re.finditer(rb"\btype\s+(\w+)[^;=]*=", body)}
 
 
 def bases(text):
@@ -196,8 +205,8 @@ def main():
                 is_macro = re.match(rb"\w+\s*!|#\[", texts[below].lines[line][column:]) if not whole else None
                 decided = decided and not is_macro
                 targets.add((below, 0 if whole else line + 1, name))
-            if given := text.given(row["line"] - 1, row["col"], row["name"]):
-                targets.add((path, given, row["name"]))
+            if of := text.implemented(row["line"] - 1, row["col"]):
+                targets.update((below, line, row["name"]) for below, other in texts.items() for line in other.given(of, row["name"]))
             if decided:
                 row["targets"] = sorted(targets)
                 row.update({"local": True} if local else {}, **({"outside": True} if outside else {}))

@@ -23,7 +23,6 @@ use cograph_grammar::{Rule, Selector, TypeRule};
 use cograph_model::SiteKind;
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, SiteId};
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
 use tree_sitter::Node;
 
 /// Visits nodes with a value, and binding statements. Nested expressions recurse through this
@@ -57,8 +56,10 @@ pub(crate) fn express<'t>(
         Rule::SelfValue { of } => values::receiver(walk, node, of.as_ref()),
         Rule::SuperValue {} => super_value(walk, node, usage),
         Rule::SuperCall { args } => calls::super_call(walk, node, args.as_ref()),
-        Rule::Literal { ty, suffixes } if suffixes.is_empty() => literals::literal(walk, ty),
-        Rule::Literal { ty, suffixes } => suffixed(walk, node, ty, suffixes),
+        Rule::Literal { ty, suffixes, fractions } => {
+            let special = literals::by_form(&walk.input, node, suffixes, fractions);
+            literals::literal(walk, special.unwrap_or(ty))
+        }
         Rule::Text { ty, mark } => {
             walk.visit_children(node);
             if let Some(mark) = mark {
@@ -177,17 +178,6 @@ fn super_value<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId 
 }
 
 /// Returns a literal of the type of the suffix of its text.
-fn suffixed<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    ty: &'static str,
-    suffixes: &'static BTreeMap<String, String>,
-) -> ExprId {
-    let text = texts::text_of(&walk.input, node);
-    let special = suffixes.iter().find(|(suffix, _)| text.ends_with(suffix.as_str()));
-    literals::literal(walk, special.map_or(ty, |(_, ty)| ty))
-}
-
 fn bound_as<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,

@@ -5,6 +5,7 @@ use crate::definitions::types;
 use crate::expressions::paths;
 use crate::walk::children;
 use crate::walk::context::LiteralParts;
+use crate::walk::input::Input;
 use crate::walk::names;
 use crate::walk::rule_choice;
 use crate::walk::texts;
@@ -15,7 +16,27 @@ use cograph_model::facts::{
     BindingKind, Contextual, Expr, ExprId, LocalSymbol, NameId, Run, ScopeKind,
 };
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 use tree_sitter::Node;
+
+/// Returns the type that the form of a number gives it, if it is a special one.
+pub(crate) fn by_form<'t>(
+    input: &Input<'t>,
+    node: Node<'t>,
+    suffixes: &'static Option<BTreeMap<String, String>>,
+    fractions: &'static Option<BTreeMap<String, String>>,
+) -> Option<&'static str> {
+    if suffixes.is_none() && fractions.is_none() {
+        return None;
+    }
+    let text = texts::text_of(input, node);
+    let is_hex = text.starts_with("0x") || text.starts_with("0X");
+    let exponent = if is_hex { ['p', 'P'] } else { ['e', 'E'] };
+    let is_fraction = fractions.is_some() && (text.contains('.') || text.contains(exponent));
+    let of_form = if is_fraction { fractions } else { suffixes };
+    let fitting = of_form.iter().flatten().filter(|(suffix, _)| text.ends_with(suffix.as_str()));
+    fitting.max_by_key(|(suffix, _)| suffix.len()).map(|(_, ty)| ty.as_str())
+}
 
 pub(crate) fn literal(walk: &mut Walk<'_>, ty: &str) -> ExprId {
     if ty.is_empty() {

@@ -47,40 +47,6 @@ fn quoted_behind(text: &str, word: &str) -> Option<String> {
     value.split_once('"').map(|(path, _)| path.to_owned())
 }
 
-pub(crate) fn package<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    name: &'static Selector,
-    body: Option<&'static Selector>,
-) -> ExprId {
-    let outer = walk.context.package.clone();
-    decorators(walk, node);
-    if let Some(name) = name.first(node) {
-        let own = rule_choice::path_text(&walk.input, name);
-        let separator = &walk.input.language.manifest.modules.separator;
-        let whole =
-            outer.as_ref().map_or_else(|| own.clone(), |outer| format!("{outer}{separator}{own}"));
-        walk.facts.facts.package = Some(whole.clone().into());
-        walk.context.package = Some(whole);
-    }
-    if let Some(body) = body.and_then(|body| body.first(node)) {
-        walk.visit_children(body);
-    }
-    walk.context.package = outer;
-    ExprId::NONE
-}
-
-/// Visits the decorators of a package, which are those of no definition.
-fn decorators<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
-    let pending = std::mem::take(&mut walk.context.pending);
-    for child in children::named_children(&walk.input, node) {
-        if matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Decorator { .. })) {
-            walk.visit(child, READ);
-        }
-    }
-    walk.context.pending = pending;
-}
-
 /// Visits an exported value, which importers see under the file's export name.
 pub(crate) fn exports<'t>(walk: &mut Walk<'t>, node: Node<'t>, of: &'static Selector) -> ExprId {
     match of.first(node) {

@@ -326,7 +326,8 @@ fn is_bound(of: Importer<'_>, import: &Import, name: &str) -> bool {
     false
 }
 
-/// True if the module around an import may get a name from another wildcard import of this crate.
+/// True if a scope around an import, up to that of its module, may get a name from another wildcard
+/// import of this crate.
 fn may_come_from_wildcard(of: Importer<'_>, import: &Import, own: &OwnWildcards) -> bool {
     let (unit, rules) = (of.unit, of.rules());
     let is_own = |import: &Import| {
@@ -343,5 +344,13 @@ fn may_come_from_wildcard(of: Importer<'_>, import: &Import, own: &OwnWildcards)
         own
     });
     let is_one = import.kind == ImportKind::Wildcard && is_own(import);
-    own.get(&import.scope).is_some_and(|&count| count > usize::from(is_one))
+    let (mut scope, mut count) = (import.scope, 0);
+    while scope.is_some() {
+        count += own.get(&scope).copied().unwrap_or_default();
+        if matches!(unit.scope_kind(scope), ScopeKind::Module | ScopeKind::File) {
+            break;
+        }
+        scope = unit.parent(scope);
+    }
+    count > usize::from(is_one)
 }

@@ -5,7 +5,7 @@ use super::system::{Importer, ModuleSystem, Surroundings};
 use crate::units::import_target::{ImportTarget, Module, family};
 use crate::units::interner::Name;
 use cograph_grammar::Language;
-use cograph_model::facts::{Import, ImportKind};
+use cograph_model::facts::{Import, ImportKind, ScopeId};
 
 /// The system.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ fn target(of: Importer<'_>, import: &Import) -> Option<ImportTarget> {
     let absolute = place(of.layout, of.language(), &import.module, &|text| of.named(text));
     let (package, mut path) = match absolute {
         Some((package, path)) if path.is_empty() => (package, path),
-        _ => relative(of, &import.module).or(absolute)?,
+        _ => relative(of, &import.module, import.scope).or(absolute)?,
     };
     if import.kind == ImportKind::Item {
         path.push(of.item(import)?);
@@ -44,10 +44,11 @@ fn target(of: Importer<'_>, import: &Import) -> Option<ImportTarget> {
 
 /// Returns the same for a name relative to the package of the file or one around it, innermost
 /// first, in languages in which an import inside of a package starts there.
-fn relative(of: Importer<'_>, name: &str) -> Option<(u32, Vec<Name>)> {
+fn relative(of: Importer<'_>, name: &str, scope: ScopeId) -> Option<(u32, Vec<Name>)> {
     let rules = of.rules();
     let separator = rules.separator.as_str();
-    let mut around = of.unit.facts.package.as_deref().filter(|_| rules.enclosing_packages)?;
+    let own = of.unit.spaces.package_around(of.unit.facts, scope);
+    let mut around = own.filter(|_| rules.enclosing_packages)?;
     let (first, _) = name.split_once(separator).unwrap_or((name, ""));
     if rules.prelude.iter().any(|library| library == first) {
         return None;

@@ -38,7 +38,7 @@ pub(super) struct Layout {
     pub(super) packages: Vec<Package>,
     /// Family -> name -> package.
     pub(super) by_name: FxHashMap<String, FxHashMap<String, u32>>,
-    /// Package of each file.
+    /// Package of each file: the first that it declares.
     of_file: Vec<Option<u32>>,
     pub(super) by_path: FxHashMap<String, FileId>,
     /// Texts of project files by path, without links.
@@ -54,15 +54,18 @@ impl Layout {
         for (id, file) in files.each() {
             layout.by_path.insert(file.path.as_str().to_owned(), id);
             if let Some(head) = &file.head {
-                layout.add_to_package(head, &file.path, id);
+                let own = layout.add_to_package(head.language, package_name(head, &file.path), id);
+                layout.of_file[id.0 as usize] = Some(own);
+                for name in head.further.iter().map(|name| name.clone().into_string()) {
+                    layout.add_to_package(head.language, name, id);
+                }
             }
         }
         layout
     }
 
-    fn add_to_package(&mut self, head: &FileSummary, path: &RepoPath, file: FileId) {
-        let (language, name, separator) =
-            (head.language, package_name(head, path), package_separator(head.language));
+    fn add_to_package(&mut self, language: &'static Language, name: String, file: FileId) -> u32 {
+        let separator = package_separator(language);
         let id = match self.package_named(family(language), &name) {
             Some(id) => id,
             None => {
@@ -78,8 +81,10 @@ impl Layout {
         if package.files.is_empty() {
             package.language = language;
         }
-        package.files.push(file);
-        self.of_file[file.0 as usize] = Some(id);
+        if package.files.last() != Some(&file) {
+            package.files.push(file);
+        }
+        id
     }
 
     /// Adds a package and its enclosing packages if they do not exist.
@@ -150,7 +155,8 @@ fn package_separator(language: &Language) -> &str {
     if rules.declares_packages() { &rules.separator } else { "/" }
 }
 
-fn package_identity(language: &Language, name: &str) -> u64 {
+/// Returns the identity of a package, which stays the same across changes.
+pub(crate) fn package_identity(language: &Language, name: &str) -> u64 {
     FxBuildHasher.hash_one((family(language), name))
 }
 

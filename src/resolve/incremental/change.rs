@@ -65,6 +65,7 @@ impl Replaced {
             (Some(was), Some(is)) => {
                 !std::ptr::eq(was.language, is.language)
                     || was.package != is.package
+                    || was.further != is.further
                     || was.everywhere != is.everywhere
             }
             (was, is) => was.is_some() != is.is_some(),

@@ -10,6 +10,7 @@ use crate::inference::{aliases, inherent, structural};
 use crate::workspace::extensions::{Family, FoundExtensions};
 use crate::workspace::program::Program;
 use crate::workspace::tables::Tables;
+use cograph_model::SymbolKind;
 use cograph_model::facts::LocalSymbol;
 use cograph_model::graph::{FileId, SymbolRef};
 use std::collections::BTreeMap;
@@ -101,7 +102,12 @@ impl Family {
     }
 }
 
+/// Adds a member that is defined outside of its type. A test of a fixture has no name in it.
 fn add_member(tables: &mut Tables, member: SymbolRef, owner: SymbolRef) {
+    if tables.files.symbol(member).kind == SymbolKind::Test {
+        tables.derived.containers.insert(member, owner);
+        return;
+    }
     let name = tables.files.name_of(member);
     tables.derived.extensions.entry(owner).or_default().entry(name).or_default().push(member);
     tables.derived.containers.insert(member, owner);

@@ -128,7 +128,9 @@ impl Tables {
         is: &FileSummary,
         altered: &mut ChangedAnswers,
     ) -> VisibleChange {
-        let is_other = was.nesting != is.nesting || was.everywhere != is.everywhere;
+        let is_other = was.nesting != is.nesting
+            || was.everywhere != is.everywhere
+            || was.further != is.further;
         if !std::ptr::eq(was.language, is.language) || is_other {
             return VisibleChange::Anything;
         }

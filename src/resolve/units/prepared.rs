@@ -17,6 +17,8 @@ pub struct FileSummary {
     /// Interface hash.
     pub(crate) interface: u64,
     pub(crate) package: Option<Box<str>>,
+    /// Further packages that it declares.
+    pub(crate) further: Arc<[Box<str>]>,
     /// True if the file extends types of other files, see `has_extensions`.
     pub(crate) extends_types: bool,
     pub(crate) nesting: Option<Arc<Nesting>>,
@@ -72,6 +74,7 @@ impl Prepared {
             language,
             interface: table.interface,
             package: facts.package.clone(),
+            further: spaces.packages.iter().map(|(_, name)| name.clone()).collect(),
             extends_types: has_extensions(facts, language),
             nesting: Nesting::of(facts, language, &spaces).map(Arc::new),
             everywhere: everywhere(facts, language).into(),

@@ -19,6 +19,8 @@ pub(crate) struct Spaces {
     pub(crate) scopes: Vec<(ScopeId, Space, LocalSymbol)>,
     /// Namespaces by the symbol that opens them: the last one.
     by_symbol: FxHashMap<LocalSymbol, Space>,
+    /// Further packages that the file declares, by their scopes in order.
+    pub(crate) packages: Vec<(ScopeId, Box<str>)>,
 }
 
 impl Spaces {
@@ -26,6 +28,7 @@ impl Spaces {
     pub(crate) fn of(facts: &FileFacts, language: &Language) -> Self {
         let mut spaces = Self::default();
         if !language.manifest.modules.pastes_files() {
+            spaces.packages = further_packages(facts, language);
             return spaces;
         }
         let root = Space::root(language);
@@ -67,6 +70,27 @@ impl Spaces {
         self.by_symbol.get(&symbol).copied()
     }
 
+    /// Returns the name of the package that a scope is, apart from the first of the file.
+    pub(crate) fn package_at(&self, scope: ScopeId) -> Option<&str> {
+        let place = self.packages.binary_search_by_key(&scope, |(scope, _)| *scope).ok()?;
+        Some(&self.packages[place].1)
+    }
+
+    /// Returns the name of the innermost package around a scope.
+    pub(crate) fn package_around<'f>(
+        &'f self,
+        facts: &'f FileFacts,
+        mut scope: ScopeId,
+    ) -> Option<&'f str> {
+        while let Some(position) = scope.get().filter(|_| !self.packages.is_empty()) {
+            if let Some(package) = self.package_at(scope) {
+                return Some(package);
+            }
+            scope = facts.scopes[position].parent;
+        }
+        facts.package.as_deref()
+    }
+
     /// Returns the innermost namespace around a scope.
     pub(crate) fn around(&self, facts: &FileFacts, mut scope: ScopeId) -> Option<Space> {
         while let Some(position) = scope.get() {
@@ -77,6 +101,29 @@ impl Spaces {
         }
         None
     }
+}
+
+/// Returns the packages of a file after its first one.
+fn further_packages(facts: &FileFacts, language: &Language) -> Vec<(ScopeId, Box<str>)> {
+    let rules = &language.manifest.modules;
+    let mut found: Vec<(ScopeId, Box<str>)> = Vec::new();
+    if !rules.declares_packages() {
+        return found;
+    }
+    for (position, scope) in facts.scopes.iter().enumerate() {
+        if scope.kind != ScopeKind::Module {
+            continue;
+        }
+        let Some(symbol) = scope.symbol.get() else { continue };
+        let own = text(facts, facts.symbols[symbol].name);
+        let around = found.iter().find(|(outer, _)| *outer == scope.parent);
+        let whole = match around {
+            Some((_, outer)) => format!("{outer}{}{own}", rules.separator).into(),
+            None => own.into(),
+        };
+        found.push((ScopeId::at(position), whole));
+    }
+    found
 }
 
 /// Returns the namespace that a path before the name of a type leads to (`class A::B`).

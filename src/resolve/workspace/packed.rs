@@ -27,12 +27,20 @@ impl PackedEntry {
     /// Encodes the entry.
     pub fn write(&self, writer: &mut Writer) {
         let mut write = || -> Option<()> {
-            let FileSummary { language, interface, package, extends_types, nesting, everywhere } =
-                &self.head;
+            let FileSummary {
+                language,
+                interface,
+                package,
+                further,
+                extends_types,
+                nesting,
+                everywhere,
+            } = &self.head;
             writer.small(u32::from(language.id.0))?;
             writer.bits(*interface)?;
             writer.flag(package.is_some())?;
             writer.text(package.as_deref().unwrap_or_default())?;
+            texts(writer, further)?;
             writer.flag(*extends_types)?;
             writer.flag(nesting.is_some())?;
             if let Some(nesting) = nesting {
@@ -54,6 +62,7 @@ impl PackedEntry {
         }
         let interface = reader.bits(0)?;
         let (has_package, package) = (reader.flag(false)?, reader.text("")?);
+        let further = texts(reader, &[])?.into();
         let extends_types = reader.flag(false)?;
         let nesting = if reader.flag(false)? {
             Some(Arc::new(pass_over(reader, &Nesting::default())?))
@@ -68,6 +77,7 @@ impl PackedEntry {
             language: grammar::language(language),
             interface,
             package,
+            further,
             extends_types,
             nesting,
             everywhere,
@@ -81,6 +91,10 @@ fn shared_imports<P: Pass>(pass: &mut P, all: &[SharedImport]) -> Option<Vec<Sha
     pass.list(all, &none, |pass, import| {
         Some(SharedImport { module: pass.text(&import.module)?, alias: pass.text(&import.alias)? })
     })
+}
+
+fn texts<P: Pass>(pass: &mut P, all: &[Box<str>]) -> Option<Vec<Box<str>>> {
+    pass.list(all, &Box::default(), |pass, text| pass.text(text))
 }
 
 fn keys<P: Pass>(pass: &mut P, keys: &[FileKey]) -> Option<Vec<FileKey>> {

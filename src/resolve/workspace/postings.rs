@@ -3,6 +3,7 @@
 //! and overlays the changed files.
 
 use crate::files::archive::{Archive, Posting, PostingFlags};
+use crate::imports;
 use crate::units::footprint::Question;
 use crate::units::space::Space;
 use crate::units::symbols::Symbols;
@@ -60,12 +61,21 @@ pub(crate) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Ite
             (Question::member_of_package(package, unit.text(binding.name)), binding.symbol)
         })
     });
+    let in_further = unit.spaces.packages.iter().flat_map(move |(scope, name)| {
+        let package = imports::package_identity(unit.language, name);
+        unit.all_bound(*scope).iter().filter_map(move |&(_, id)| {
+            let binding = &unit.facts.bindings[id.0 as usize];
+            let list = Question::member_of_package(package, unit.text(binding.name));
+            (binding.kind == BindingKind::Symbol).then_some((list, binding.symbol))
+        })
+    });
     names_in_spaces(unit)
         .chain(globals(unit))
         .chain(openings(unit))
         .chain(derived(unit))
         .chain(by_kind)
         .chain(in_package)
+        .chain(in_further)
         .map(move |(list, symbol)| own(list, symbol))
 }
 

@@ -248,6 +248,17 @@ impl<'a> Program<'a> {
         self.linked(file).package_of(file)
     }
 
+    /// Returns the package of a definition, of which a file may declare several.
+    pub(crate) fn package_of_symbol(&self, symbol: SymbolRef) -> Option<u32> {
+        let own = self.unit(symbol.file).filter(|unit| !unit.spaces.packages.is_empty());
+        let Some(unit) = own else { return self.package_of(symbol.file) };
+        let scope = unit.symbol(symbol.symbol).scope;
+        match self.declared_package(symbol.file, unit.spaces.package_around(unit.facts, scope)?)? {
+            Module::Package(package) => Some(package),
+            _ => None,
+        }
+    }
+
     /// Returns the root file of the crate of a file.
     pub(crate) fn crate_root(&self, file: FileId) -> FileId {
         self.linked(file).crate_root(file)

@@ -16,7 +16,8 @@ pub(super) struct Package {
     /// Name of its library in code.
     pub(super) library_name: String,
     pub(super) library: Option<FileId>,
-    /// Crate roots, the library's first.
+    /// Crate roots, the library's first, then those that the manifest names: a file in a directory
+    /// of crates may be a module of one of these.
     pub(super) roots: Vec<FileId>,
     /// Renamed dependencies: name in code -> name of the package, as in code.
     pub(super) renames: BTreeMap<String, String>,
@@ -78,10 +79,11 @@ fn package(
     let library_file = text(library, "path").or(rules.library_root()).and_then(path);
     let others = rules.root_files().map(|(root, _)| root);
     let others = others.filter(|root| Some(*root) != rules.library_root()).filter_map(path);
-    let mut roots: Vec<FileId> = library_file.into_iter().chain(others).collect();
+    let mut named: Vec<FileId> = library_file.into_iter().chain(others).collect();
+    let mut roots: Vec<FileId> = Vec::new();
     for (crates, table) in rules.crate_folders() {
         for target in manifest.get(table).and_then(Value::as_array).into_iter().flatten() {
-            roots.extend(text(Some(target), "path").and_then(path));
+            named.extend(text(Some(target), "path").and_then(path));
         }
         let Some(base) = normal(folder, crates) else { continue };
         let first = files.partition_point(|(path, _)| *path <= base.as_str());
@@ -90,9 +92,13 @@ fn package(
             below.filter(|(path, _)| is_crate_of(language, path, &base)).map(|(_, file)| *file),
         );
     }
-    let first = roots.len().min(1);
-    roots[first..].sort_unstable();
+    let first = named.len().min(1);
+    named[first..].sort_unstable();
+    named.dedup();
+    roots.sort_unstable();
+    roots.retain(|root| !named.contains(root));
     roots.dedup();
+    roots.splice(0..0, named);
     let dependencies = dependencies(manifest, shared);
     Some(Package {
         folder: folder.to_owned(),

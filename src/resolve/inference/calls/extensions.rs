@@ -205,17 +205,18 @@ fn takes_any(db: &Db, file: FileId, extensions: &Symbols, of: &Ty, args: KnownAr
 /// True if a file sees the package of a symbol: it is its own, one around it, or imported.
 fn is_visible(db: &Db, file: FileId, symbol: SymbolRef) -> bool {
     let (unit, other) = (db.program.known(file), db.program.known(symbol.file));
-    let (Some(own), Some(package)) = (&unit.facts.package, &other.facts.package) else {
-        return other.facts.package.is_none();
-    };
+    let scope = db.program.symbol(symbol).scope;
+    let Some(package) = other.spaces.package_around(other.facts, scope) else { return true };
+    let Some(first) = unit.facts.package.as_deref() else { return false };
     let separator = unit.language.manifest.modules.separator.as_str();
-    if own
-        .strip_prefix(&**package)
-        .is_some_and(|rest| rest.is_empty() || rest.starts_with(separator))
-    {
+    let is_around = |own: &str| {
+        let rest = own.strip_prefix(package);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(separator))
+    };
+    if is_around(first) || unit.spaces.packages.iter().any(|(_, own)| is_around(own)) {
         return true;
     }
-    let number = db.program.package_of(symbol.file);
+    let number = db.program.package_of_symbol(symbol);
     let shared = db.program.shared_imports(file).wildcards.iter();
     let leads = |target: &ImportTarget| {
         matches!(

@@ -412,13 +412,17 @@ fn declared_sibling(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRe
 fn declared_in_package(db: &Db, symbol: SymbolRef) -> Symbols {
     let name = db.program.name_of(symbol);
     let container = db.program.symbol(symbol).container;
-    if container.is_some() {
+    let is_in_type = container.get().is_some_and(|around| {
+        let around = db.program.known(symbol.file).facts.symbols[around].kind;
+        around != SymbolKind::Namespace
+    });
+    if is_in_type {
         let around = SymbolRef { file: symbol.file, symbol: container };
         let is_partial = db.program.symbol(around).flags & flags::PARTIAL != 0;
         let parts = if is_partial { parts_of_type(db, around) } else { Symbols::new() };
         return parts.into_iter().flat_map(|part| declared_in_part(db, part, name)).collect();
     }
-    let package = db.program.package_of(symbol.file);
+    let package = db.program.package_of_symbol(symbol);
     package
         .and_then(|package| db.program.package_member(package, name))
         .cloned()

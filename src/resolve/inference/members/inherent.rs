@@ -242,7 +242,7 @@ pub(crate) fn extensions_in(db: &Db, module: Module, name: Name) -> Symbols {
             || (entry.kind == SymbolKind::Variable && entry.owner.is_some())
     };
     let is_in = |symbol: &SymbolRef| {
-        db.program.package_of(symbol.file) == Some(package) && is_extension(symbol)
+        db.program.package_of_symbol(*symbol) == Some(package) && is_extension(symbol)
     };
     let lists = [db.program.members(name), db.program.fields(name)];
     lists.into_iter().flatten().flatten().copied().filter(is_in).collect()

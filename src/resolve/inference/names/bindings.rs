@@ -49,7 +49,9 @@ pub(super) fn in_scope<'a>(
     }
     let bound = bound.iter().map(|&(_, id)| (id, unit.binding(id)));
     let is_seen = |binding: &Binding| {
-        namespaces::is_wanted_binding(db, file, binding) && begins_before(unit, binding, from)
+        namespaces::is_wanted_binding(db, file, binding)
+            && begins_before(unit, binding, from)
+            && !is_of_construction(unit, binding, from)
     };
     let all: SmallVec<[(BindingId, &'a Binding); 4]> =
         bound.filter(|(_, binding)| is_seen(binding)).collect();
@@ -73,7 +75,9 @@ pub(super) fn in_scope<'a>(
     // A parameter of a type hides its members in their initial values.
     if unit.scope_kind(scope) == ScopeKind::Type
         && !from.crossed
-        && let Some((id, _)) = all.iter().find(|(_, binding)| binding.kind == BindingKind::Param)
+        && let Some((id, param)) =
+            all.iter().find(|(_, binding)| binding.kind == BindingKind::Param)
+        && !all.iter().any(|(_, binding)| is_declared_by(unit, binding, param))
     {
         return Some(Bound::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
     }
@@ -107,6 +111,36 @@ pub(super) fn in_scope<'a>(
     }
     let locals = assignments::reaching(db, file, &all, from);
     (!locals.is_empty()).then_some(Bound::Entity(Entity::Local(file, locals)))
+}
+
+/// True if a parameter, by a word before it, declares the member that another binding is.
+fn is_declared_by(unit: Unit<'_>, member: &Binding, param: &Binding) -> bool {
+    let ty = param.ty.get().map(|position| unit.facts.positions[position]);
+    member.kind == BindingKind::Symbol
+        && !unit.language.manifest.names.field_parameter_words.is_empty()
+        && ty.is_some_and(|ty| {
+            let extent = &unit.symbol(member.symbol).extent;
+            extent.start_byte <= ty && ty < extent.end_byte
+        })
+}
+
+/// True for a parameter of a type that a member's body uses, in languages in which it takes a word
+/// to keep it: only initial values see the others.
+fn is_of_construction(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
+    if binding.kind != BindingKind::Param
+        || !from.crossed
+        || unit.scope_kind(binding.scope) != ScopeKind::Type
+        || unit.language.manifest.names.field_parameter_words.is_empty()
+    {
+        return false;
+    }
+    let (mut scope, mut inside) = (from.scope, ScopeId::NONE);
+    while scope.is_some() && scope != binding.scope {
+        inside = scope;
+        scope = unit.parent(scope);
+    }
+    let member = unit.scope_symbol(inside).get().map(|at| unit.facts.symbols[at].kind);
+    member.is_some_and(SymbolKind::is_callable)
 }
 
 /// Returns the imports of a name that may reach a use, in order, if some are in branches of a

@@ -53,6 +53,11 @@ pub(crate) fn symbol_member(
     let entry = db.program.symbol(symbol);
     let is_open = db.program.known(symbol.file).language.manifest.resolution.open_types;
     if matches!(entry.kind, SymbolKind::Module | SymbolKind::Namespace) && !is_open {
+        let unit = db.program.known(symbol.file);
+        if let Some(package) = unit.spaces.package_at(entry.inner) {
+            let package = db.program.declared_package(symbol.file, package)?;
+            return module_member(db, package, name, visited);
+        }
         let space = db.program.space_of_symbol(symbol);
         let shared = space.map(|space| linkage::members_of_space(db, space, name));
         if let Some(shared) = shared.filter(|shared| !shared.is_empty()) {

@@ -10,6 +10,7 @@ use crate::units::interner::Name;
 use crate::units::space::Space;
 use crate::units::symbols::Symbols;
 use cograph_model::SymbolKind;
+use cograph_model::facts::ImportKind;
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -18,6 +19,9 @@ use std::rc::Rc;
 pub(super) fn outside_wildcard(db: &Db, file: FileId, name: Name) -> Option<Entity> {
     let unit = db.program.known(file);
     let manifest = &unit.language.manifest;
+    if manifest.modules.pastes_files() {
+        return of_opened_library(db, file, name);
+    }
     if !manifest.modules.declares_packages() {
         return None;
     }
@@ -50,6 +54,23 @@ pub(super) fn outside_wildcard(db: &Db, file: FileId, name: Name) -> Option<Enti
         }
         None => Rc::from(text),
     }))
+}
+
+/// Returns a library type that has a table by its name, where the file opens a namespace of the
+/// library.
+fn of_opened_library(db: &Db, file: FileId, name: Name) -> Option<Entity> {
+    let unit = db.program.known(file);
+    let text = db.program.text(name);
+    let supertypes = &unit.language.manifest.conversions.supertypes;
+    if unit.language.flow(text).is_none() && !supertypes.contains_key(text) {
+        return None;
+    }
+    let targets = db.program.import_targets(file);
+    let mut opened = unit.facts.imports.iter().zip(targets);
+    let (library, _) = opened.find(|(import, target)| {
+        import.kind == ImportKind::Wildcard && matches!(target, ImportTarget::External(_))
+    })?;
+    Some(Entity::External(Rc::from(format!("{}.{text}", library.module))))
 }
 
 /// Returns the only external wildcard import, of a package or of the members of a type; `None`

@@ -25,7 +25,9 @@ pub(super) fn path_word(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Op
             Some(root.map_or_else(|| Entity::External(Rc::from("")), Entity::Module))
         }
         PathWord::Current if is_declared => {
-            db.program.package_of(file).map(|package| Entity::Module(Module::Package(package)))
+            let unit = db.program.known(file);
+            let package = unit.spaces.package_around(unit.facts, scope).unwrap_or_default();
+            db.program.declared_package(file, package).map(Entity::Module)
         }
         PathWord::Root => Some(Entity::Module(Module::File(db.program.crate_root(file)))),
         PathWord::Current => Some(module_around(db, file, scope)),

@@ -178,6 +178,13 @@ fn in_scope(
             }
         }
     }
+    if let Some(package) = unit.spaces.package_at(current)
+        && let Some(module) = db.program.declared_package(file, package)
+        && let Some(entity) = db.module_member(module, name, &mut Visited::default())
+        && let Some(found) = take((entity, Step::Package))
+    {
+        return Some(Some(found));
+    }
     // A receiver has no types that are names without it.
     let has_receiver = !(rules.closure_receivers && db.types_only());
     if has_receiver

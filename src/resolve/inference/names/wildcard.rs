@@ -78,7 +78,8 @@ fn through_wildcards_by_name(
     visited: &mut Visited,
 ) -> Option<Entity> {
     let targets = db.program.import_targets(file);
-    closure::wildcards_at(db, file, scope).into_iter().find_map(|import| {
+    let mut outside = None;
+    let found = closure::wildcards_at(db, file, scope).into_iter().find_map(|import| {
         let ImportTarget::Path { path, .. } = &targets[import] else { return None };
         let module = targets[import].meant(file, import)?;
         if path.is_empty() {
@@ -86,7 +87,14 @@ fn through_wildcards_by_name(
                 .then(|| db.module_member(module, name, visited))
                 .flatten();
         }
-        let start = db.filtered(None, || imported::follow(db, module, path, visited));
-        db.below(&start?, name, visited)
-    })
+        match db.filtered(None, || imported::follow(db, module, path, visited))? {
+            // A module of a library may have any name.
+            start @ Entity::External(_) => {
+                outside = outside.take().or_else(|| db.below(&start, name, visited));
+                None
+            }
+            start => db.below(&start, name, visited),
+        }
+    });
+    found.or(outside)
 }

@@ -252,7 +252,13 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
                             symbol_types::symbols_ty(db, &symbols, true, None)
                         }
                         Member::Entity(entity) => symbol_types::entity_ty(db, &entity, true),
-                        Member::Outside(name) => Ty::External(name),
+                        Member::Outside(outside) => {
+                            // A type in one of the library: that of an iterator's item.
+                            match symbol_types::member_ty(db, &instance_of(&object), name) {
+                                Ty::Unknown | Ty::External(_) => Ty::External(outside),
+                                known => known,
+                            }
+                        }
                         Member::Unknown if matches!(object, Ty::Namespace(_)) => {
                             namespace(db, file, &object, name)
                         }

@@ -221,7 +221,8 @@ fn stop_at_symbol(db: &Db, symbol: SymbolRef, search: &mut Search) {
     search.depth -= 1;
 }
 
-/// Returns the meaning of a name at the first stop that has it.
+/// Returns the meaning of a name at the first stop that has it. A module of a library may have any
+/// name: what the repository defines comes first.
 pub(super) fn first_of(
     db: &Db,
     stops: &[Stop],
@@ -233,6 +234,7 @@ pub(super) fn first_of(
     }
     db.program.record_bound(name);
     let mark = mark(name);
+    let mut outside = None;
     for stop in stops {
         let found = match stop {
             Stop::File { marks, .. } if marks & mark == 0 => continue,
@@ -257,11 +259,15 @@ pub(super) fn first_of(
             Stop::Folder(_) => None,
             Stop::Other(entity) => db.below(entity, name, visited),
         };
-        if found.is_some() {
-            return Ok(found);
+        match found {
+            Some(Entity::External(_)) if matches!(stop, Stop::Other(_)) => {
+                outside = outside.or(found);
+            }
+            Some(_) => return Ok(found),
+            None => {}
         }
     }
-    Ok(None)
+    Ok(outside)
 }
 
 /// Returns the meaning of a name at the top level of a file.
