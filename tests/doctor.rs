@@ -156,7 +156,7 @@ fn every_planted_entry_of_a_client_is_found() {
     let place = Place::new();
     let other = place.script("other/cograph", "echo cograph 0.0.1");
     let hangs = place.script("hangs/cograph", "exec sleep 1000");
-    let other = place.script("other/cograph", "echo something else");
+    let unrelated = place.script("unrelated/cograph", "echo something else");
     place.write("plain/cograph", "not executable");
     let plain = place.path("plain/cograph");
     let own = env!("CARGO_BIN_EXE_cograph");
@@ -166,7 +166,7 @@ fn every_planted_entry_of_a_client_is_found() {
         ("cograph", "mcp", "not in the search path"),
         (other.to_str().expect("it is text"), "mcp", "is version 0.0.1"),
         (hangs.to_str().expect("it is text"), "mcp", "was ended"),
-        (other.to_str().expect("it is text"), "mcp", "another program"),
+        (unrelated.to_str().expect("it is text"), "mcp", "another program"),
         (own, "status", "not started as a server"),
     ] {
         place.write(

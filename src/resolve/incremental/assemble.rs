@@ -20,7 +20,7 @@ pub struct ListedFile {
     pub path: RepoPath,
     /// Key in the store.
     pub key: FileKey,
-    /// FileSummary and the keys of the files that its imports lead to; `None` for a file without facts.
+    /// Summary and the keys of the files that its imports lead to; `None` for a file without facts.
     pub head: Option<(FileSummary, Vec<FileKey>)>,
     /// True if the file has changed since the posting lists were stored.
     pub has_changed: bool,

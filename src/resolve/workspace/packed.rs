@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// Data about a file without its facts. Files are identified by keys.
 #[derive(Clone, Debug)]
 pub struct PackedEntry {
-    /// FileSummary.
+    /// Summary.
     pub head: FileSummary,
     /// Files that its imports lead to or through.
     pub imported: Vec<FileKey>,

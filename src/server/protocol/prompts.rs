@@ -29,7 +29,7 @@ pub(crate) struct Argument {
     pub(crate) wanted: Option<Wanted>,
 }
 
-/// Arguments arguments, each on one line.
+/// Given arguments, each on one line.
 struct Arguments(Vec<(&'static str, SafeLine)>);
 
 /// Prompts, in listing order.

@@ -1,4 +1,4 @@
-//! DeclarationHead of a declaration: its leading words, classified.
+//! Head of a declaration: its leading words, classified.
 
 use crate::preprocess::attributes::{Finder, Holds};
 use crate::preprocess::edits::{Edit, Use};
@@ -21,7 +21,7 @@ pub(super) enum Part {
 /// Parts by their first tokens; few declarations have more.
 type Parts = SmallVec<[(Part, usize); 8]>;
 
-/// DeclarationHead of a declaration.
+/// Head of a declaration.
 pub(super) struct DeclarationHead {
     pub(super) parts: Parts,
     /// Token behind it.
