@@ -97,7 +97,7 @@ pub(super) fn parameter_of_value(db: &Db, of: &Ty, position: usize) -> Ty {
                 _ => parameter_of_type(db, of, *symbol, position),
             }
         }
-        Ty::Members(file, scope) => functional::stated_in(db, *file, *scope)
+        Ty::Members(file, scope) => functional::only_stated_in(db, *file, *scope)
             .map_or(Ty::Unknown, |stated| parameter_of(db, *file, stated, position)),
         _ => Ty::Unknown,
     }
