@@ -159,9 +159,9 @@ class Judged:
         elif targets and not row.get("local"):
             kind["no symbol"] += 1
         for site in sites:
-            # A call of a local variable is one of the function that it holds; a value by position writes a field.
+            # A call of a local variable is one of the function that it holds; a value by position, and a shorthand, write a field.
             is_of_value = row.get("local") and row["kind"] in ("call", "construct", "jsx", "decorator")
-            is_positional = site.kind == "write" and row["kind"] == "read" and not any(store.symbols[end][2] == row["name"] for end in site.to)
+            is_positional = site.kind == "write" and row["kind"] == "read"
             if site.verdict not in PROVEN or not site.to or proven or is_of_value or is_positional:
                 continue
             # Code for other systems, and what the project only declares, is not wrong.

@@ -223,7 +223,14 @@ function isForAnything(node) {
 function picked(node) {
   const pattern = node.parent.parent;
   const member = ts.isObjectBindingPattern(pattern) && checker.getTypeAtLocation(pattern).getProperty(node.text);
-  return member ? [member] : [];
+  return member?.declarations?.length ? [member] : [];
+}
+
+/* True for a key of an object that what is spread in it has as well: either may be meant. */
+function isSpread(node) {
+  const object = node.parent.parent;
+  return ts.isObjectLiteralExpression(object) && object.properties.some(part =>
+    ts.isSpreadAssignment(part) && checker.getTypeAtLocation(part.expression).getProperty(node.text));
 }
 
 const out = [];
@@ -250,7 +257,7 @@ for (const source of made.getSourceFiles()) {
       if (known.every(isLocal)) made.local = true;
       if (known.some(isOutside)) made.outside = true;
     } else if (kind === "key") {
-      if (!isForAnything(node)) made.local = true;
+      if (!isForAnything(node) && !isSpread(node)) made.local = true;
     }
     else if (found.some(symbol => symbol)) made.targets = [];
     count++;

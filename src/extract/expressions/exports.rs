@@ -51,17 +51,6 @@ fn exported_member<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
     objects.iter().any(|export| export == object).then(|| name.first(node))?
 }
 
-/// True for the object whose members a file exports, unless a variable has its name.
-pub(super) fn is_export_object<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> bool {
-    let objects = &walk.input.language.manifest.names.export_objects;
-    let text = texts::text_of(&walk.input, node);
-    if !objects.iter().any(|object| object == text) {
-        return false;
-    }
-    let first = walk.facts.name(text.split('.').next().unwrap_or(text));
-    walk.facts.visible(walk.context.scope, first).is_none()
-}
-
 /// Visits the value of a variable that is also assigned to the export object, or to a member of
 /// it: the variable is the whole export, or the exported member.
 pub(crate) fn exported_value<'t>(walk: &mut Walk<'t>, name: Node<'t>, value: Node<'t>) -> Node<'t> {

@@ -1,6 +1,5 @@
 //! Paths (`a::b::c`), in expressions and in names of definitions.
 
-use crate::expressions::exports;
 use crate::types;
 use crate::walk::{READ, Usage, Walk, children, ignored, names, rule_choice, texts};
 use cograph_grammar::{PathWord, Rule, Selector};
@@ -42,7 +41,7 @@ pub(super) fn member<'t>(
     });
     let object = match object_node {
         // A name that this file exports.
-        Some(object) if exports::is_export_object(walk, object) => None,
+        Some(object) if names::is_export_object(walk, object) => None,
         _ => object,
     };
     if let Some(object) = object

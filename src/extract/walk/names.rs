@@ -3,7 +3,7 @@
 use crate::facts::builder::Builder;
 use crate::walk::context::QUOTES;
 use crate::walk::input::Input;
-use crate::walk::{Walk, rule_choice};
+use crate::walk::{Walk, rule_choice, texts};
 use cograph_grammar::Rule;
 use cograph_model::facts::{Expr, ExprId, NameId};
 use tree_sitter::Node;
@@ -69,4 +69,15 @@ pub(crate) fn is_receiver(walk: &Walk<'_>, value: ExprId) -> bool {
         Expr::Name(name, _) => name.is_some() && name == walk.context.callable.receiver,
         _ => false,
     }
+}
+
+/// True for the object whose members a file exports, unless a variable has its name.
+pub(crate) fn is_export_object<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> bool {
+    let objects = &walk.input.language.manifest.names.export_objects;
+    let text = texts::text_of(&walk.input, node);
+    if !objects.iter().any(|object| object == text) {
+        return false;
+    }
+    let first = walk.facts.name(text.split('.').next().unwrap_or(text));
+    walk.facts.visible(walk.context.scope, first).is_none()
 }

@@ -26,6 +26,7 @@ pub(crate) enum Operation {
     Subscript,
     Call,
     Dereference,
+    Member,
 }
 
 /// Maximum number of nested computations: type expressions alone nest half as deep.

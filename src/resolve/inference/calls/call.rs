@@ -72,7 +72,7 @@ pub(crate) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
         }
         Ty::Type(symbol, given) => constructed(db, file, *symbol, given, args),
         Ty::Instance(..) => result_of_calling_value(db, file, callee, args),
-        Ty::Members(of, scope) => match functional::stated_in(db, *of, *scope) {
+        Ty::Members(of, scope) => match functional::only_stated_in(db, *of, *scope) {
             Some(stated) => call_result(db, file, &infer::instance_of_expr(db, *of, stated), args),
             None => Ty::Unknown,
         },

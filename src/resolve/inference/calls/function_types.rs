@@ -97,7 +97,7 @@ pub(super) fn parameter_of_value(db: &Db, of: &Ty, what: Contextual) -> Ty {
                 _ => parameter_of_type(db, of, *symbol, what),
             }
         }
-        Ty::Members(file, scope) => functional::stated_in(db, *file, *scope)
+        Ty::Members(file, scope) => functional::only_stated_in(db, *file, *scope)
             .map_or(Ty::Unknown, |stated| parameter_of(db, *file, stated, what)),
         _ => Ty::Unknown,
     }

@@ -28,6 +28,14 @@ pub(super) fn stated_in(db: &Db, file: FileId, scope: ScopeId) -> Option<ExprId>
     of_scope(db, file, scope, db.program.synthetic(Synthetic::CallSignature))
 }
 
+/// Returns the same where it is the only one: of several, which is called is not known.
+pub(super) fn only_stated_in(db: &Db, file: FileId, scope: ScopeId) -> Option<ExprId> {
+    let mut bound =
+        db.program.known(file).bindings(scope, db.program.synthetic(Synthetic::CallSignature));
+    let (_, first) = bound.next()?;
+    bound.next().is_none().then_some(first.ty)
+}
+
 fn of_scope(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Option<ExprId> {
     let mut bound = db.program.known(file).bindings(scope, name);
     bound.next().map(|(_, binding)| binding.ty)

@@ -127,13 +127,14 @@ pub(crate) fn underlying(db: &Db, value: &Ty) -> Option<Ty> {
 
 /// Returns the members of an alias of a type without a name, which a type may derive from.
 pub(super) fn members_of(db: &Db, alias: SymbolRef, name: Name) -> Symbols {
-    match underlying(db, &Ty::instance(alias)) {
-        Some(target @ (Ty::Members(..) | Ty::Union(_))) => {
-            match db.deeper(|| db.member(&target, name)) {
-                Member::Symbols(symbols) => symbols,
-                _ => Symbols::new(),
-            }
-        }
+    let Some(target @ (Ty::Members(..) | Ty::Union(_))) = underlying(db, &Ty::instance(alias))
+    else {
+        return Symbols::new();
+    };
+    // A conditional type may have itself among its alternatives.
+    let looking = Computation::Operating(alias, Operation::Member);
+    match db.in_progress.once(looking, || db.deeper(|| db.member(&target, name))) {
+        Some(Member::Symbols(symbols)) => symbols,
         _ => Symbols::new(),
     }
 }
