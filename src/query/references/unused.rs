@@ -187,8 +187,8 @@ impl Judged {
     }
 }
 
-/// True if a definition is not visible outside of its file, type or package. A member is as visible
-/// as it says.
+/// True if a definition is not visible outside of its file, type or package. A member has its own
+/// visibility.
 fn is_hidden(symbol: &SymbolRow, is_member: bool) -> bool {
     matches!(symbol.visibility, Visibility::Private | Visibility::Internal)
         || !is_member && symbol.flags & (flags::EXPORTED | flags::GLOBAL) == 0
