@@ -113,7 +113,7 @@ fn what_only_the_dead_use_is_dead_and_a_name_in_text_is_a_doubt() {
     assert_eq!(names(&found, "only-tests-use-it"), ["for_tests"], "{found:?}");
     assert_eq!(
         names(&found, "cannot-know"),
-        ["Kept.Target", "Kept.deref", "named_in_text"],
+        ["named_in_text", "Kept.Target", "Kept.deref"],
         "what its base asks for: {found:?}"
     );
     let reason = &found.iter().find(|one| one.0 == "named_in_text").expect("listed").2;

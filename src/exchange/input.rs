@@ -8,7 +8,7 @@ use scip::types::{Document, Occurrence};
 use crate::wire::Fields;
 
 /// Maximum number of occurrences of a document.
-pub const MAX_OCCURRENCES: usize = 1_000_000;
+pub(crate) const MAX_OCCURRENCES: usize = 1_000_000;
 
 /// Maximum size of an occurrence, in bytes.
 const MAX_OCCURRENCE: usize = 1 << 20;

@@ -26,6 +26,4 @@ mod wire;
 pub use document::Exported;
 pub use export::{ExportError, export};
 pub use import::{ImportError, Imported, import};
-pub use input::MAX_OCCURRENCES;
 pub use packages::ReadText;
-pub use wire::MAX_FIELD;

@@ -11,7 +11,7 @@ pub(crate) const DOCUMENT: u32 = 2;
 pub(crate) const EXTERNAL_SYMBOL: u32 = 3;
 
 /// Maximum size of one field, in bytes: a document with its text.
-pub const MAX_FIELD: u64 = 64 << 20;
+pub(crate) const MAX_FIELD: u64 = 64 << 20;
 
 /// Wire types.
 const VARINT: u64 = 0;

@@ -21,6 +21,7 @@ use cograph_config::process;
 use cograph_coverage as coverage;
 use cograph_history as history;
 use cograph_index::{self as index, Allowance, FileLimits};
+use cograph_model::stated;
 use cograph_query::{self as query, SqlParams, locate, references::evidence, search, sql, trace};
 use cograph_store::{self as store, PoolSettings};
 use std::collections::BTreeMap;
@@ -173,6 +174,7 @@ fn of_changes() -> Vec<(&'static str, String)> {
         ("coverage::READ_TIME", time(coverage::READ_TIME)),
         ("coverage::MAX_TESTS", count(coverage::MAX_TESTS)),
         ("coverage::MAX_PAIRS", count(coverage::MAX_PAIRS as usize)),
+        ("stated::MAX_STATED", count(stated::MAX_STATED as usize)),
     ]
 }
 

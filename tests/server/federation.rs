@@ -325,9 +325,8 @@ fn a_list_without_an_end_is_left_at_its_bound_and_that_is_reported() {
         "{status}"
     );
     assert!(
-        status.contains(
-            "circle: connected, 1 tools; circle__t occurs twice; the list is incomplete"
-        ),
+        status
+            .contains("circle: connected, 1 tools; circle__t occurs twice; the list is incomplete"),
         "{status}"
     );
 }

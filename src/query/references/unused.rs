@@ -98,18 +98,8 @@ pub fn unused(
     let by_code = reach.by_code()?;
     let mut search = ElsewhereSearch::new(snapshot, files, cancel);
     let mut doubts: FxHashMap<SymbolKey, String> = FxHashMap::default();
-    let used: FxHashSet<_> = judged
-        .rows
-        .iter()
-        .filter(|(row, _)| by_code.contains(&row.key))
-        .map(|(row, _)| (row.file, row.container, row.name))
-        .collect();
     for (row, _) in judged.rows.iter().filter(|(row, _)| !by_code.contains(&row.key)) {
         lookup.check()?;
-        if used.contains(&(row.file, row.container, row.name)) {
-            doubts.insert(row.key, "another definition of its name there is used".to_owned());
-            continue;
-        }
         let doubt = if runs_code(&lookup, row)? {
             Some("its value is what a call returns".to_owned())
         } else if completes_a_base(&lookup, row)? {
@@ -294,7 +284,23 @@ fn listed(
             roots.push(row.key);
         }
     }
-    let (by_others, by_tests) = (reach.by(&roots)?, reach.by_tests(&test_roots)?);
+    // Definitions of one name in one place are overloads, or variants of which one is meant: they
+    // are used together.
+    let mut by_others = reach.by(&roots)?;
+    loop {
+        let is_used = |key| by_code.contains(&key) || by_others.contains(&key);
+        let name = |row: &SymbolRow| (row.file, row.container, row.name);
+        let (used, unused): (Vec<&SymbolRow>, Vec<&SymbolRow>) =
+            judged.rows.iter().map(|(row, _)| row).partition(|row| is_used(row.key));
+        let names: FxHashSet<_> = used.into_iter().map(name).collect();
+        let others = unused.into_iter().filter(|row| names.contains(&name(row)));
+        let others: Vec<SymbolKey> = others.map(|row| row.key).collect();
+        if others.is_empty() {
+            break;
+        }
+        by_others = reach.with(&others, by_others)?;
+    }
+    let by_tests = reach.by_tests(&test_roots)?;
     let mut found: FxHashMap<SymbolKey, Class> = FxHashMap::default();
     for (row, class) in &judged.rows {
         let key = row.key;

@@ -115,6 +115,15 @@ impl<'l, 'q> UseGraph<'l, 'q> {
         })
     }
 
+    /// Adds these definitions and what they reach to what is reached.
+    pub(super) fn with(
+        &self,
+        keys: &[SymbolKey],
+        reached: FxHashSet<SymbolKey>,
+    ) -> Result<FxHashSet<SymbolKey>, QueryError> {
+        self.walk(keys, reached)
+    }
+
     /// Adds what `roots` reach to what is reached. A definition inside of another is not there
     /// without that.
     fn walk(
