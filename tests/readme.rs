@@ -286,3 +286,40 @@ fn documents_name_the_format_of_the_store() {
     assert!(named > 4, "{named} names of stores");
     assert!(text("ARCHITECTURE.md").contains(&format!("store: format {format},")));
 }
+
+/// A number with commas, as documents have it.
+fn grouped(number: &str) -> String {
+    let digits = number.len();
+    let comma = |place: usize| place > 0 && (digits - place).is_multiple_of(3);
+    let parts = number.char_indices().map(|(place, digit)| match comma(place) {
+        true => format!(",{digit}"),
+        false => digit.to_string(),
+    });
+    parts.collect()
+}
+
+#[test]
+fn figures_of_costs_are_those_of_their_file() {
+    let (readme, performance) = (text("README.md"), text("docs/performance.md"));
+    let file = text("scripts/measure.d/costs.tsv");
+    let mut rows = file.lines().filter(|line| !line.starts_with('#'));
+    let head: Vec<&str> = rows.next().expect("a head").split('\t').collect();
+    assert_eq!(head[..5], ["project", "indexed", "source_bytes", "symbols", "references"]);
+    let mut projects = Vec::new();
+    for row in rows {
+        let cells: Vec<&str> = row.split('\t').collect();
+        let [indexed, symbols, references] = [1, 3, 4].map(|at| grouped(cells[at]));
+        let line = performance
+            .lines()
+            .find(|line| line.starts_with(&format!("| {} | {indexed} |", cells[0])))
+            .unwrap_or_else(|| panic!("no row of {} with {indexed} files", cells[0]));
+        assert!(line.contains(&format!("| {symbols} | {references} |")), "{line}");
+        if cells[0] == "django" {
+            let sum = readme.lines().find(|line| line.trim_start().starts_with("total "));
+            let sum: Vec<&str> = sum.expect("a session").split_whitespace().collect();
+            assert_eq!(sum[1..4], [indexed, symbols, references], "the session in README.md");
+        }
+        projects.push(cells[0]);
+    }
+    assert!(projects.len() >= 6 && projects.contains(&"django"), "{projects:?}");
+}

@@ -172,7 +172,7 @@ impl Judged {
         Ok(found)
     }
 
-    fn keys(&self) -> FxHashSet<SymbolKey> {
+    fn keys(&self) -> Vec<SymbolKey> {
         self.rows.iter().map(|(row, _)| row.key).collect()
     }
 }

@@ -258,7 +258,7 @@ fn value_site(db: &Db, file: FileId, site: &Site, callee: &Ty) -> Resolution {
             }
         }
         // What a library gave back may be a function of the repository.
-        Ty::External(name) if external_callable(&name).is_some() => unresolved(Step::Dynamic),
+        Ty::External(name) if external_callable(name).is_some() => unresolved(Step::Dynamic),
         Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _) => {
             external(name, Step::Builtin)
         }

@@ -21,10 +21,8 @@ pub(super) struct UseGraph<'l, 'q> {
 }
 
 impl<'l, 'q> UseGraph<'l, 'q> {
-    pub(super) fn of(
-        lookup: &'l Lookup<'q>,
-        judged: &FxHashSet<SymbolKey>,
-    ) -> Result<Self, QueryError> {
+    pub(super) fn of(lookup: &'l Lookup<'q>, judged: &[SymbolKey]) -> Result<Self, QueryError> {
+        let known: FxHashSet<SymbolKey> = judged.iter().copied().collect();
         let mut reach =
             Self { lookup, uses: FxHashMap::default(), by_code: Vec::new(), by_tests: Vec::new() };
         let mut candidates: FxHashMap<u32, Vec<SymbolKey>> = FxHashMap::default();
@@ -48,7 +46,7 @@ impl<'l, 'q> UseGraph<'l, 'q> {
                     Some(enclosing) => match users.get(&enclosing) {
                         Some(user) => *user,
                         None => {
-                            let user = reach.user(enclosing, judged)?;
+                            let user = reach.user(enclosing, &known)?;
                             users.insert(enclosing, user);
                             user
                         }
