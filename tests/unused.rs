@@ -195,6 +195,24 @@ fn what_may_be_called_unseen_is_doubtful_and_keeps_what_it_uses() {
     assert!(!found.iter().any(|one| one.0 == "_helper"), "the handler uses it: {found:?}");
 }
 
+#[test]
+fn a_definition_under_the_name_of_an_import_is_doubtful() {
+    let compat = "\
+import sys
+
+if sys.platform == 'win32':
+    from console import _stream
+else:
+    def _stream():
+        pass
+
+_stream()
+";
+    let console = "def _stream():\n    pass\n";
+    let (found, _) = unused(&[("compat.py", compat), ("console.py", console)], &[]);
+    assert_eq!(names(&found, "unused"), Vec::<&str>::new(), "{found:?}");
+}
+
 const TYPESCRIPT: &str = "\
 function parse(text: string): number;
 function parse(text: number): number;

@@ -104,6 +104,8 @@ pub fn unused(
             Some("its value is what a call returns".to_owned())
         } else if completes_a_base(&lookup, row)? {
             Some("its base may ask for it".to_owned())
+        } else if let Some(line) = other_meaning(&lookup, row)? {
+            Some(format!("its name means another definition at line {line}"))
         } else if has_variants(&lookup, row)? {
             Some("it is compiled under a condition, and another of its name".to_owned())
         } else {
@@ -219,6 +221,23 @@ fn has_variants(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError
     let around = lookup.containers(row.container)?;
     let mut all = std::iter::once(row.flags).chain(around.iter().map(|around| around.flags));
     Ok(all.any(|own| own & flags::CONDITIONAL != 0) && lookup.snapshot.bearers(row.name, 2)? > 1)
+}
+
+/// Returns the first line of its file where the name of a definition outside of types means
+/// another: an import under a condition may bind it too.
+fn other_meaning(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<Option<u32>, QueryError> {
+    if let Some(around) = row.container
+        && lookup.symbol(around)?.kind.is_type()
+    {
+        return Ok(None);
+    }
+    let own = lookup.same_entity(row.key)?;
+    for site in lookup.snapshot.sites_named(&*lookup.file(row.file)?, row.name)? {
+        if lookup.targets(&site)?.iter().any(|target| !own.contains(target)) {
+            return Ok(Some(site.at.line));
+        }
+    }
+    Ok(None)
 }
 
 /// True for a constant or type of a block that implements a base, which cannot be without it.
