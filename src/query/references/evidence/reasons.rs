@@ -137,8 +137,8 @@ fn bases_outside(lookup: &Lookup<'_>, container: SymbolKey) -> Result<Vec<Reason
 }
 
 /// Returns the references that make bases in the header of the block apart from its type in which a
-/// member is written (`impl Base for Type`). The references of a header are
-/// next to each other, outside of all members.
+/// member is written (`impl Base for Type`). The references of a header are next to each other,
+/// outside of all members.
 pub(crate) fn bases_of_block(
     lookup: &Lookup<'_>,
     symbol: &SymbolRow,
