@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -319,6 +319,7 @@ fn a_phase_that_does_not_end_costs_the_change_and_not_the_answer() {
     project.index();
     project.write("worker-fault-at-tables", "hang");
     project.write("a.py", "def changed():\n    return 1\n");
+    let begun = Instant::now();
     let output = project
         .command(&["index", "--force"])
         .env("COGRAPH_FILE_SECONDS", "1")
@@ -326,6 +327,9 @@ fn a_phase_that_does_not_end_costs_the_change_and_not_the_answer() {
         .expect("the program starts");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{said}");
+    // A phase may take twenty times as long as a file. What the watchdog itself takes meanwhile is
+    // no progress: it would make ten times as much of it.
+    assert!(begun.elapsed() < Duration::from_secs(90), "{:?}", begun.elapsed());
     assert!(
         said.contains("`tables` takes too long") && said.contains("COGRAPH_FILE_SECONDS"),
         "{said}"
@@ -401,7 +405,8 @@ fn a_recursion_without_an_end_costs_the_references_of_its_file() {
     };
     let (faults, said) =
         asked("SELECT path, count(*) > 3 FROM refs WHERE step = 'fault' GROUP BY path");
-    assert_eq!(faults.lines().last(), Some("circle.ts | 1"), "{faults}");
+    let rows: Vec<&str> = faults.lines().skip(2).collect();
+    assert_eq!(rows, ["circle.ts | 1", "outside.ts | 1"], "{faults}");
     assert!(
         said.contains("declares of types elsewhere stays unknown path=\"outside.ts\""),
         "{said}"

@@ -26,7 +26,7 @@ impl Effort {
     /// was late, which says nothing about the work. Returns the effort so far.
     pub(super) fn tick(&mut self, now: CpuReading, interval: Option<Duration>) -> Duration {
         let interval = interval.unwrap_or_default();
-        // A process has at least the watchdog's own CPU time.
+        // To wake up for a moment is no progress.
         if now.is_blocked && now.cpu.saturating_sub(self.last) < interval / 100 {
             self.blocked += interval;
         }

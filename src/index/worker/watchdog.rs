@@ -20,7 +20,7 @@ use cograph_model::cancel::CancelToken;
 use cograph_model::{RepoPath, SkipReason};
 use cograph_system::clock::thread_cpu;
 use cograph_system::effort::{
-    MemoryUse, ThreadId, memory_use, this_thread, use_of_process, use_of_thread,
+    CpuReading, MemoryUse, ThreadId, memory_use, this_thread, use_of_process, use_of_thread,
 };
 use cograph_system::limits::{Bounded, bound_of, set_bound};
 
@@ -53,8 +53,9 @@ fn may_be_to_blame(working: &BTreeMap<usize, Working>, memory: u64) -> bool {
 pub(crate) struct Reports {
     output: Mutex<File>,
     working: Mutex<BTreeMap<usize, Working>>,
-    /// Current phase, and the effort of this process since its last progress; none between orders.
-    phase: Mutex<Option<(Phase, Effort)>>,
+    /// Current phase, and the effort of this process since the watchdog first looked after its last
+    /// progress; none between orders.
+    phase: Mutex<Option<(Phase, Option<Effort>)>>,
     /// Signalled when an order begins.
     begun: Condvar,
     /// Memory of the process, and when it was read.
@@ -87,6 +88,13 @@ struct Working {
 )]
 pub(crate) fn exit_now() -> ! {
     std::process::exit(1)
+}
+
+/// Use of the process without the watchdog, on whose thread this is called: to read the memory
+/// takes more than what counts as progress.
+fn use_of_others() -> CpuReading {
+    let all = use_of_process();
+    CpuReading { cpu: all.cpu.saturating_sub(thread_cpu()), ..all }
 }
 
 /// Memory that the process may reach, by the measure `of`, while these files are parsed: what it
@@ -137,8 +145,7 @@ impl Reports {
 
     /// Reports progress; none at the end of an order.
     pub(crate) fn reach(&self, progress: Option<Progress>) {
-        let phase = progress.map(|progress| (progress.phase, Effort::start(use_of_process().cpu)));
-        *self.phase.lock() = phase;
+        *self.phase.lock() = progress.map(|progress| (progress.phase, None));
         if let Some(progress) = progress {
             self.begun.notify_one();
             self.send(&Message::Progress(progress));
@@ -238,7 +245,8 @@ impl Reports {
         }
         let is_idle = self.working().is_empty();
         let stalled = self.phase.lock().as_mut().and_then(|(phase, effort)| {
-            let took = effort.tick(use_of_process(), interval);
+            let now = use_of_others();
+            let took = effort.get_or_insert_with(|| Effort::start(now.cpu)).tick(now, interval);
             (is_idle && took > limit * PHASE_TIME_FACTOR).then_some(*phase)
         });
         if let Some(phase) = stalled {
