@@ -3,8 +3,10 @@
 use cograph_system::machine;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 /// Limits of an index run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Limits {
     /// Maximum size of a file, in bytes.
     pub file_bytes: u64,

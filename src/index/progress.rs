@@ -6,8 +6,10 @@ use cograph_system::clock::process_cpu;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 /// A phase of a run, in order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Phase {
     /// Listing the files.
     Walk,
@@ -39,7 +41,7 @@ impl Phase {
 }
 
 /// Progress of a run. `total` is 0 while unknown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Progress {
     /// The phase.
     pub phase: Phase,
@@ -50,7 +52,7 @@ pub struct Progress {
 }
 
 /// Duration of a phase.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Timing {
     /// The phase.
     pub phase: Phase,

@@ -2,6 +2,7 @@
 //! Independent of processes.
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use cograph_model::{RepoPath, SkipReason};
 
@@ -21,7 +22,7 @@ pub(super) struct LeftOut {
 }
 
 /// Suspected files: they are parsed first, one at a time.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(super) enum Suspects {
     /// These files.
     Of(Vec<RepoPath>),

@@ -3,6 +3,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::facts::{FileFacts, LocalSymbol, SiteId};
 use super::{LanguageId, RelationKind, RepoPath, SkipReason, Step, Verdict};
 
@@ -112,7 +114,7 @@ impl FileResolution {
 /// set it back), so the time of the last change of the inode, which only the system's clock sets,
 /// and the inode number are compared as well. The device number is not: it may differ after every
 /// mount, and a copy of an inode on another device has a time of its own.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct FileStamp {
     /// Size in bytes.
     pub size: u64,

@@ -27,13 +27,16 @@ pub mod words;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 /// A path inside a repository: relative, `/`-separated, never empty, without `.` or `..`
 /// components.
 ///
 /// Bytes of a file name that are not UTF-8 are written as `%XX` (and `%` itself as `%25` in such a
 /// name, and in one that looks like such an escape), so that every file has exactly one printable
 /// path, and every path names one file.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct RepoPath(Arc<str>);
 
 impl RepoPath {
@@ -72,6 +75,20 @@ impl RepoPath {
     pub fn extension(&self) -> Option<&str> {
         let name = self.file_name();
         name.rfind('.').filter(|&dot| dot > 0).map(|dot| &name[dot + 1..])
+    }
+}
+
+impl From<RepoPath> for String {
+    fn from(path: RepoPath) -> Self {
+        path.as_str().to_owned()
+    }
+}
+
+impl TryFrom<String> for RepoPath {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        Self::new(&text).ok_or("not the path of a file of a repository")
     }
 }
 
@@ -315,6 +332,7 @@ vocabulary! {
 
 vocabulary! {
     /// Why a file that the walk met has no facts.
+    #[derive(Serialize, Deserialize)]
     SkipReason {
         /// No language claims it.
         NoLanguage = "no-language",

@@ -17,6 +17,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
+
 use super::filter::Filter;
 use super::traversal::traverse;
 use super::{names, stamp};
@@ -47,7 +49,7 @@ pub struct Walk {
 }
 
 /// File found by the walk.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct WalkedFile {
     /// Path.
     pub path: RepoPath,

@@ -3,6 +3,7 @@
 
 use cograph_system::clock::thread_cpu;
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +23,7 @@ thread_local! {
 }
 
 /// What the spans of one name took.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct Total {
     /// Number of times that a span of the name was entered.
     pub count: u64,

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use cograph_model::RepoPath;
 use cograph_source::WalkedFile;
@@ -11,7 +12,7 @@ use cograph_store::Identity;
 /// Differences between a store and the repository, as a comparison has found them, or files to try
 /// again. They hold for one generation: [`crate::apply()`] compares once more if the store has
 /// another one by then.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ChangeSet {
     /// Every file: there is no comparable store, its fingerprint differs, or a build was requested.
     Everything {

@@ -1,9 +1,12 @@
 //! Wire protocol between a worker and its parent: orders to the worker, and messages from it until
-//! the order is done. Each is a sequence of fields terminated by NUL, which no path contains.
+//! the order is done. Each is encoded by `postcard` and framed by COBS: it ends with a NUL and has
+//! no other. Both sides are the same program, so that the encoding has no versions.
 
 use std::io::{self, BufRead, Write};
-use std::path::PathBuf;
 use std::time::Duration;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 
 use crate::outcome::IndexError;
 use crate::progress::profile::Total;
@@ -11,14 +14,11 @@ use crate::progress::{Phase, Progress, Timing};
 use crate::quarantine::Suspects;
 use crate::state::change_set::ChangeSet;
 use cograph_config::Limits;
-use cograph_model::graph::FileStamp;
 use cograph_model::{RepoPath, SkipReason};
-use cograph_source::WalkedFile;
-use cograph_store::{Identity, Location};
-use cograph_system::names::from_bytes;
+use cograph_store::Location;
 
 /// Order to a worker.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Order {
     /// Repository and its location in the cache.
     pub(crate) location: Location,
@@ -39,7 +39,7 @@ pub(crate) struct Order {
 }
 
 /// Message from a worker.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Message {
     /// Progress.
     Progress(Progress),
@@ -63,111 +63,15 @@ pub(crate) enum Message {
     Failed { message: String, hint: String },
 }
 
-/// Codes of an order about some files, that were compared with a generation or not; those about all
-/// files have 0, or 1 if forced.
-const COMPARED: u64 = 2;
-const NOT_COMPARED: u64 = 3;
-
 impl Order {
     pub(crate) fn write(&self, output: &mut impl Write) -> io::Result<()> {
-        let nothing = Identity { uid: 0, generation: 0 };
-        let (kind, compared, touched, gone) = match &self.changes {
-            ChangeSet::Everything { forced } => (u64::from(*forced), nothing, &[][..], &[][..]),
-            ChangeSet::Some { touched, gone, compared } => {
-                let kind = compared.map_or(NOT_COMPARED, |_| COMPARED);
-                (kind, compared.unwrap_or(nothing), touched.as_slice(), gone.as_slice())
-            }
-        };
-        let (swept, suspects) = match &self.suspicion {
-            Suspects::Of(suspects) => (false, suspects.as_slice()),
-            Suspects::AllAfter(last) => (true, last.as_slice()),
-        };
-        let Limits {
-            file_bytes,
-            line_bytes,
-            threads,
-            stack_bytes,
-            file_time,
-            memory_bytes,
-            cache_bytes,
-        } = self.limits;
-        let numbers = [
-            kind,
-            compared.uid,
-            compared.generation,
-            milliseconds(self.patience),
-            file_bytes,
-            line_bytes as u64,
-            threads as u64,
-            stack_bytes as u64,
-            milliseconds(file_time),
-            memory_bytes,
-            cache_bytes,
-            self.quarantined.len() as u64,
-            self.slow.len() as u64,
-            self.exhausted.len() as u64,
-            u64::from(swept),
-            suspects.len() as u64,
-            touched.len() as u64,
-            gone.len() as u64,
-        ];
-        let mut text = Vec::new();
-        for path in [self.location.root(), self.location.directory()] {
-            push(&mut text, path.as_os_str().as_encoded_bytes());
-        }
-        numbers.iter().for_each(|number| push(&mut text, number.to_string().as_bytes()));
-        self.quarantined
-            .iter()
-            .chain(&self.slow)
-            .chain(suspects)
-            .chain(gone)
-            .for_each(|path| push(&mut text, path.as_str().as_bytes()));
-        for (path, reason) in &self.exhausted {
-            push(&mut text, path.as_str().as_bytes());
-            push(&mut text, reason.word().as_bytes());
-        }
-        touched.iter().for_each(|file| push_file(&mut text, file));
-        output.write_all(&text)?;
+        output.write_all(&encoded(self))?;
         output.flush()
     }
 
     /// Reads an order; none if it is truncated or invalid.
     pub(crate) fn read(input: &mut impl BufRead) -> Option<Self> {
-        let mut path = || field(input).map(|bytes| PathBuf::from(from_bytes(bytes)));
-        let location = Location::at(path()?, path()?);
-        let mut number = || text(field(input)?)?.parse::<u64>().ok();
-        let (kind, compared) = (number()?, Identity { uid: number()?, generation: number()? });
-        let patience = Duration::from_millis(number()?);
-        let limits = Limits {
-            file_bytes: number()?,
-            line_bytes: size(number()?)?,
-            threads: size(number()?)?,
-            stack_bytes: size(number()?)?,
-            file_time: Duration::from_millis(number()?),
-            memory_bytes: number()?,
-            cache_bytes: number()?,
-        };
-        let (quarantined, slow, exhausted) = (number()?, number()?, number()?);
-        let (swept, suspects, touched, gone) = (number()?, number()?, number()?, number()?);
-        let mut paths = |count| {
-            (0..count).map(|_| RepoPath::new(&text(field(input)?)?)).collect::<Option<Vec<_>>>()
-        };
-        let (quarantined, slow) = (paths(quarantined)?, paths(slow)?);
-        let (suspects, gone) = (paths(suspects)?, paths(gone)?);
-        let mut left_out = || Some((RepoPath::new(&text(field(input)?)?)?, reason(input)?));
-        let exhausted = (0..exhausted).map(|_| left_out()).collect::<Option<_>>()?;
-        let touched = (0..touched).map(|_| file(input)).collect::<Option<_>>()?;
-        let suspicion = if swept == 0 {
-            Suspects::Of(suspects)
-        } else {
-            Suspects::AllAfter(suspects.into_iter().next())
-        };
-        let changes = match kind {
-            COMPARED => ChangeSet::Some { touched, gone, compared: Some(compared) },
-            NOT_COMPARED => ChangeSet::Some { touched, gone, compared: None },
-            _ => ChangeSet::Everything { forced: kind != 0 },
-        };
-        Some(Self { location, changes, patience, limits, quarantined, slow, exhausted, suspicion })
+        decoded(input)
     }
 }
 
@@ -178,160 +82,34 @@ impl Message {
     }
 
     pub(crate) fn bytes(&self) -> Vec<u8> {
-        let number = |number: u64| number.to_string();
-        let (word, fields) = match self {
-            Self::Progress(Progress { phase, done, total }) => {
-                ("progress", vec![phase.word().to_owned(), number(*done), number(*total)])
-            }
-            Self::Parsing { thread, paths } => {
-                let head = [number(*thread), number(paths.len() as u64)];
-                ("parsing", head.into_iter().chain(paths.iter().map(RepoPath::to_string)).collect())
-            }
-            Self::Trying(path) => ("trying", vec![path.to_string()]),
-            Self::Hangs(path) => ("hangs", vec![path.to_string()]),
-            Self::Exhausts(path, reason) => {
-                ("exhausts", vec![path.to_string(), reason.word().to_owned()])
-            }
-            Self::Stalls(phase) => ("stalls", vec![phase.word().to_owned()]),
-            Self::Timing(Timing { phase, elapsed, cpu }) => (
-                "timing",
-                vec![
-                    phase.word().to_owned(),
-                    number(microseconds(*elapsed)),
-                    number(microseconds(*cpu)),
-                ],
-            ),
-            Self::Spans { name, total: Total { count, elapsed, own_cpu } } => (
-                "spans",
-                vec![
-                    name.clone(),
-                    number(*count),
-                    number(microseconds(*elapsed)),
-                    number(microseconds(*own_cpu)),
-                ],
-            ),
-            Self::Finished { changed } => ("finished", vec![number(u64::from(*changed))]),
-            Self::Failed { message, hint } => {
-                ("failed", vec![message.replace('\0', " "), hint.replace('\0', " ")])
-            }
-        };
-        let mut bytes = Vec::new();
-        push(&mut bytes, word.as_bytes());
-        fields.iter().for_each(|field| push(&mut bytes, field.as_bytes()));
-        bytes
+        encoded(self)
     }
 
     /// Reads the next message; none at the end of input or if it is invalid.
     pub(crate) fn read(input: &mut impl BufRead) -> Option<Self> {
-        let word = text(field(input)?)?;
-        let mut next = || text(field(input)?);
-        Some(match word.as_str() {
-            "progress" => Self::Progress(Progress {
-                phase: phase(&next()?)?,
-                done: next()?.parse().ok()?,
-                total: next()?.parse().ok()?,
-            }),
-            "parsing" => {
-                let (thread, count): (_, u64) = (next()?.parse().ok()?, next()?.parse().ok()?);
-                Self::Parsing {
-                    thread,
-                    paths: (0..count).map(|_| RepoPath::new(&next()?)).collect::<Option<_>>()?,
-                }
-            }
-            "trying" => Self::Trying(RepoPath::new(&next()?)?),
-            "hangs" => Self::Hangs(RepoPath::new(&next()?)?),
-            "exhausts" => Self::Exhausts(RepoPath::new(&next()?)?, reason(input)?),
-            "stalls" => Self::Stalls(phase(&next()?)?),
-            "timing" => {
-                let phase = phase(&next()?)?;
-                let mut duration = || Some(Duration::from_micros(next()?.parse().ok()?));
-                Self::Timing(Timing { phase, elapsed: duration()?, cpu: duration()? })
-            }
-            "spans" => {
-                let (name, count) = (next()?, next()?.parse().ok()?);
-                let mut duration = || Some(Duration::from_micros(next()?.parse().ok()?));
-                Self::Spans {
-                    name,
-                    total: Total { count, elapsed: duration()?, own_cpu: duration()? },
-                }
-            }
-            "finished" => Self::Finished { changed: next()? != "0" },
-            "failed" => Self::Failed { message: next()?, hint: next()? },
-            _ => return None,
-        })
+        decoded(input)
     }
 }
 
-fn push(text: &mut Vec<u8>, field: &[u8]) {
-    text.extend_from_slice(field);
-    text.push(0);
+fn encoded(value: &impl Serialize) -> Vec<u8> {
+    postcard::to_allocvec_cobs(value).expect("every value of these types has an encoding")
 }
 
-/// A file as the walk found it; the word of a regular one is empty.
-fn push_file(text: &mut Vec<u8>, file: &WalkedFile) {
-    let FileStamp { size, modified_ns, changed_ns, inode, hash: _ } = file.stamp;
-    let skipped = file.skipped.map_or("", SkipReason::word);
-    push(text, file.path.as_str().as_bytes());
-    push(text, skipped.as_bytes());
-    push(text, size.to_string().as_bytes());
-    push(text, modified_ns.to_string().as_bytes());
-    push(text, changed_ns.to_string().as_bytes());
-    push(text, inode.to_string().as_bytes());
-}
-
-fn file(input: &mut impl BufRead) -> Option<WalkedFile> {
-    let mut next = || text(field(input)?);
-    let path = RepoPath::new(&next()?)?;
-    let skipped = match next()?.as_str() {
-        "" => None,
-        word => Some(SkipReason::from_word(word)?),
-    };
-    let stamp = FileStamp {
-        size: next()?.parse().ok()?,
-        modified_ns: next()?.parse().ok()?,
-        changed_ns: next()?.parse().ok()?,
-        inode: next()?.parse().ok()?,
-        hash: 0,
-    };
-    Some(WalkedFile { path, stamp, skipped })
-}
-
-/// Reads the next field; none if it is truncated.
-fn field(input: &mut impl BufRead) -> Option<Vec<u8>> {
+fn decoded<T: DeserializeOwned>(input: &mut impl BufRead) -> Option<T> {
     let mut bytes = Vec::new();
     input.read_until(0, &mut bytes).ok()?;
-    (bytes.pop() == Some(0)).then_some(bytes)
-}
-
-fn text(bytes: Vec<u8>) -> Option<String> {
-    String::from_utf8(bytes).ok()
-}
-
-fn reason(input: &mut impl BufRead) -> Option<SkipReason> {
-    SkipReason::from_word(&text(field(input)?)?)
-}
-
-fn phase(word: &str) -> Option<Phase> {
-    Phase::ALL.into_iter().find(|phase| phase.word() == word)
-}
-
-fn size(number: u64) -> Option<usize> {
-    usize::try_from(number).ok()
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn microseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+    // Without its end it is truncated.
+    (bytes.last() == Some(&0)).then(|| postcard::from_bytes_cobs(&mut bytes).ok())?
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cograph_model::graph::UNTRUSTED_TIME;
-    use std::path::Path;
+    use cograph_model::graph::{FileStamp, UNTRUSTED_TIME};
+    use cograph_source::WalkedFile;
+    use cograph_store::Identity;
+    use cograph_system::names::from_bytes;
+    use std::path::{Path, PathBuf};
 
     fn path(text: &str) -> RepoPath {
         RepoPath::new(text).expect("well formed")
@@ -419,6 +197,6 @@ mod tests {
             assert_eq!(Message::read(&mut input), Some(message));
         }
         assert_eq!(Message::read(&mut input), None);
-        assert_eq!(Message::read(&mut &b"something\0else\0"[..]), None);
+        assert_eq!(Message::read(&mut &b"\x09\xff\xff\xff\xff\xff\xff\xff\xff\0"[..]), None);
     }
 }

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
+use serde::{Deserialize, Serialize};
+
 use super::error::{StoreError, StoreErrorKind};
 use super::schema::FORMAT;
 use crate::format::ownership;
@@ -23,10 +25,28 @@ pub(super) const SEGMENT_SUFFIX: &str = "-facts";
 const SIDE_SUFFIXES: [&str; 3] = ["-wal", "-shm", SEGMENT_SUFFIX];
 
 /// Location of one repository's stores. Equal roots in one cache have equal locations.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Location {
+    #[serde(with = "as_bytes")]
     root: PathBuf,
+    #[serde(with = "as_bytes")]
     directory: PathBuf,
+}
+
+/// Paths in messages between processes: not every path is text.
+mod as_bytes {
+    use std::path::{Path, PathBuf};
+
+    use cograph_system::names::from_bytes;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        path.as_os_str().as_encoded_bytes().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
+        Vec::deserialize(from).map(|bytes| from_bytes(bytes).into())
+    }
 }
 
 /// Identity of a store file, without opening it.

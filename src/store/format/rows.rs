@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use serde::{Deserialize, Serialize};
+
 pub use cograph_model::graph::FileKey;
 use cograph_model::graph::FileStamp;
 use cograph_model::{
@@ -32,7 +34,7 @@ keys! {
 }
 
 /// Store and generation, which replies, cursors and caches must agree on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Identity {
     /// Random id, assigned by the full build.
     pub uid: u64,
