@@ -1,12 +1,14 @@
 //! Fixtures of the languages: `grammars/<language>/fixtures/*.txt`, each a small repository and the
 //! facts it must give.
 //!
-//! A fixture has sources (`//- path`) and then expectations (`//= symbols`, `//= imports`,
-//! `//= sites`, `//= relations`, `//= problems`), one fact a line, in order, complete. A section
-//! that is left out is not looked at. To see what the program says now, run with
-//! `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read and judge, and
-//! the run fails, since it has compared nothing.
+//! A fixture has an introduction (a heading with the rule that it holds, and sentences that say
+//! what the index must know because of it), then sources (`//- path`) and at last expectations
+//! (`//= symbols`, `//= imports`, `//= sites`, `//= relations`, `//= problems`), one fact a line,
+//! in order, complete. A section that is left out is not looked at. To see what the program says
+//! now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read
+//! and judge, and the run fails, since it has compared nothing.
 
+mod introductions;
 mod shared;
 
 use std::collections::{BTreeMap, BTreeSet};
