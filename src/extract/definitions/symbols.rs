@@ -448,23 +448,34 @@ fn first_string<'t>(input: &Input<'t>, node: Node<'t>, kind: &str) -> Option<Nod
     (string.kind() == kind && string.byte_range() == statement.byte_range()).then_some(string)
 }
 
-/// Visits decorators inside modifier nodes and adds them to the pending ones. Returns the ids
+/// True for a node that only holds decorators, such as the attributes in one pair of brackets.
+fn is_list_of_decorators<'t>(walk: &Walk<'t>, node: Node<'t>) -> bool {
+    let rule = |node| rule_choice::rule_at(&walk.input, node);
+    let mut parts = children::named_children(&walk.input, node).into_iter().peekable();
+    matches!(rule(node), Some(Rule::Pass { .. }))
+        && parts.peek().is_some()
+        && parts.all(|part| matches!(rule(part), Some(Rule::Decorator { .. })))
+}
+
+/// Visits decorators inside modifier nodes and lists, and adds them to the pending ones. Returns the ids
 /// of the visited nodes.
 pub(crate) fn visit_modifiers<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Vec<usize> {
     let mut visited = Vec::new();
     if !walk.input.language.has_decorators() {
         return visited;
     }
+    let is_decorator = |walk: &Walk<'t>, node| {
+        matches!(rule_choice::rule_at(&walk.input, node), Some(Rule::Decorator { .. }))
+    };
     for child in children::named_children(&walk.input, node) {
-        if matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Decorator { .. })) {
+        if is_decorator(walk, child) {
             walk.visit(child, READ);
             visited.push(child.id());
-        } else if walk.input.language.is_modifier_node(child.kind_id()) {
+        } else if walk.input.language.is_modifier_node(child.kind_id())
+            || is_list_of_decorators(walk, child)
+        {
             for decorator in children::named_children(&walk.input, child) {
-                if matches!(
-                    rule_choice::rule_at(&walk.input, decorator),
-                    Some(Rule::Decorator { .. })
-                ) {
+                if is_decorator(walk, decorator) {
                     walk.visit(decorator, READ);
                 }
             }
