@@ -84,8 +84,8 @@ fn files_depend_on_each_other_by_sites_and_imports() {
     let (_cache, snapshot, _) = stored_sample();
     let path = |key| snapshot.file(key).expect("a read").expect("a file").path.to_string();
     let mut edges = Vec::new();
-    let visited = snapshot.visit_file_edges(|from, to, sites| {
-        edges.push((from, to, sites));
+    let visited = snapshot.visit_file_edges(|edge| {
+        edges.push((edge.from, edge.to, edge.sites));
         true
     });
     visited.expect("edges");

@@ -1,6 +1,8 @@
 //! Query commands: one per tool of the server, generated from its table, with the same parameters,
 //! queries and rendering; the first parameter is positional.
 
+pub(super) mod check;
+pub(super) mod cycles;
 pub(super) mod diff;
 mod impact;
 pub(super) mod unused;

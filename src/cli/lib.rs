@@ -57,6 +57,11 @@ enum Command {
     Diff(ask::diff::DiffArguments),
     /// Find definitions that nothing uses, by how certain that is
     Unused(ask::unused::UnusedArguments),
+    /// Find files that import each other in a circle, and the imports to cut
+    Cycles(ask::cycles::CyclesArguments),
+    /// Check a repository in continuous integration: what is new of unused code, cycles, broken
+    /// rules, complexity and size
+    Check(ask::check::CheckArguments),
     /// Import which test executed what, for `impact` and `sql`
     #[command(subcommand)]
     Coverage(coverage::CoverageCommand),
@@ -155,6 +160,8 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Index(arguments) => index::run(&config?, &arguments),
         Command::Diff(arguments) => ask::diff::run(&config?, &arguments),
         Command::Unused(arguments) => ask::unused::run(&config?, &arguments),
+        Command::Check(arguments) => ask::check::run(&config?, &arguments),
+        Command::Cycles(arguments) => ask::cycles::run(&config?, &arguments),
         Command::Coverage(command) => coverage::run(&config?, &command),
         Command::Export(command) => export::run(&config?, &command),
         Command::Import(command) => import::run(&config?, &command),

@@ -21,6 +21,7 @@ mod budget;
 mod definitions;
 /// What is offered for one file.
 mod entry {
+    mod complexity;
     pub(crate) mod coverage;
     pub(crate) mod explain;
     pub(crate) mod facts;

@@ -1,7 +1,7 @@
 //! A language: its grammar and its manifest, as extraction and resolution read them.
 
-use crate::manifest::Manifest;
 use crate::manifest::values::{FlowKind, TypeFlow};
+use crate::manifest::{ComplexityTable, Manifest};
 use crate::pattern::Pattern;
 use crate::preprocessor::WordClass;
 use crate::rule::Rule;
@@ -29,6 +29,8 @@ pub struct Language {
     /// Texts of anonymous tokens.
     token_words: FxHashSet<Box<str>>,
     roles: sort::Roles,
+    /// What makes code complex.
+    pub complexity: ComplexityTable,
     /// Characters to trim from names, by the kind of the name's node; empty if there are none.
     trims: Vec<Option<Box<str>>>,
     pub(crate) nodes: Vec<Option<Rule>>,
@@ -223,6 +225,7 @@ impl Language {
             sorts: sort::of_kinds(&parsed, &grammar),
             token_words,
             roles: sort::Roles::of(&parsed),
+            complexity: parsed.complexity,
             trims: if parsed.trims.iter().any(Option::is_some) { parsed.trims } else { Vec::new() },
             nodes: parsed.nodes,
             types: parsed.types,

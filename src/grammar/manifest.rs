@@ -2,6 +2,7 @@
 //! grammar while it is read.
 
 mod comments;
+mod complexity;
 pub(crate) mod lookup;
 mod markup;
 mod modules;
@@ -11,6 +12,7 @@ pub(super) mod values;
 pub(super) mod words;
 
 pub use comments::{Documentation, TestMarkers, TestRunner};
+pub use complexity::{ComplexityRules, ComplexityTable, Cost, Weight};
 pub use markup::{MarkMeaning, Markup};
 pub use modules::{ModuleSystem, Modules, PathWord};
 pub use repairs::{Form, Repairs};
@@ -78,6 +80,9 @@ pub struct Manifest {
     /// Syntax of documentation.
     #[serde(default)]
     pub documentation: Documentation,
+    /// What makes code complex.
+    #[serde(default)]
+    pub complexity: ComplexityRules,
     /// Patterns of test code.
     #[serde(default)]
     pub tests: TestMarkers,
@@ -169,6 +174,8 @@ pub struct Names {
     /// Names of functions and members that the language or its run time calls; `*` represents any
     /// letters (`__*__`).
     pub called_by_runtime: Vec<String>,
+    /// Conditions that hold for type checkers only: what they import is not there at run time.
+    pub type_checking: Vec<String>,
     /// Names that bind nothing (`_`).
     pub ignored: Vec<String>,
     /// Parameter lists that mean no parameters (`void`).

@@ -1,18 +1,19 @@
 //! Parser of manifests: sections, and rules by node kind. Errors have the line and a description.
 
-use super::manifest::Manifest;
 use super::manifest::position::{line_in, line_of_section};
+use super::manifest::{ComplexityTable, Manifest};
 use super::pattern::Pattern;
 use super::rule::Rule;
 use super::selector::{kind_ids, with_grammar};
 use super::type_rule::TypeRule;
 use crate::rule::case::Cases;
-use cograph_grammars::merge;
+use cograph_grammars::{Tier, merge};
 use serde::de::DeserializeOwned;
 
 /// Manifest with its rules by kind id.
 pub(super) struct Parsed {
     pub(super) manifest: Manifest,
+    pub(super) complexity: ComplexityTable,
     pub(super) tokens: Vec<bool>,
     pub(super) trims: Vec<Option<Box<str>>>,
     pub(super) nodes: Vec<Option<Rule>>,
@@ -59,8 +60,17 @@ pub(super) fn parse(
     match (manifest, rules) {
         (Some(manifest), (trims, nodes, types, patterns, tokens)) if errors.is_empty() => {
             errors.extend(unknown_kinds(&manifest, grammar));
+            // An extending manifest of another tier may have another grammar.
+            let complexity = match manifest.tier {
+                Tier::Full => ComplexityTable::of(&manifest.complexity, grammar),
+                _ => Ok(ComplexityTable::default()),
+            };
+            let complexity = complexity.unwrap_or_else(|unknown| {
+                errors.extend(unknown);
+                ComplexityTable::default()
+            });
             if errors.is_empty() {
-                Ok(Parsed { manifest, tokens, trims, nodes, types, patterns })
+                Ok(Parsed { manifest, complexity, tokens, trims, nodes, types, patterns })
             } else {
                 Err(errors)
             }

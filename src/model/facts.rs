@@ -5,11 +5,13 @@
 //! resolve. Ids are positions in the vectors of the same `FileFacts`. Name resolution reads it and
 //! does not modify it.
 
+mod complexity;
 mod ids;
 mod operands;
 mod sites;
 mod synthetic;
 
+pub use complexity::Complexity;
 pub use ids::{BindingId, ExprId, ImportId, LocalSymbol, NameId, ScopeId, SiteId};
 pub use operands::{ArgumentLabel, Contextual, Wrapper};
 pub use sites::Sites;
@@ -189,6 +191,8 @@ pub struct Symbol {
     pub owner: ExprId,
     /// Trait or interface that the owner implements here, with its scope (`impl Trait for Type`).
     pub implements: ExprId,
+    /// Complexity of its body, for a callable of a language whose manifest says what is complex.
+    pub complexity: Option<Complexity>,
 }
 
 impl Symbol {
@@ -318,12 +322,23 @@ pub struct Import {
     pub alias: NameId,
     /// True if the name is visible to importers of this file.
     pub reexport: bool,
-    /// True if only types are imported.
+    /// True if it leaves nothing at run time: only types are imported.
     pub type_only: bool,
+    /// True inside of a function: it happens when that is called.
+    pub lazy: bool,
+    /// True in test code.
+    pub test: bool,
     /// Enclosing scope.
     pub scope: ScopeId,
     /// Position of the module.
     pub at: Position,
+}
+
+impl Import {
+    /// True for the declaration of a module that is part of its own.
+    pub fn is_declaration(&self) -> bool {
+        self.kind == ImportKind::Module && self.item.is_some()
+    }
 }
 
 /// Kind of an import.

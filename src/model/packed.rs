@@ -75,6 +75,13 @@ pub trait Pass: Sized {
         }
     }
 
+    /// A few booleans, in one byte.
+    fn flags<const N: usize>(&mut self, values: [bool; N]) -> Option<[bool; N]> {
+        let bits = (0..).zip(values).map(|(at, value)| u64::from(value) << at).sum();
+        let bits = self.number(bits)?;
+        (bits >> N == 0).then(|| std::array::from_fn(|at| bits >> at & 1 == 1))
+    }
+
     /// Member of a closed set, by its position.
     fn one_of<T: Copy + PartialEq>(&mut self, value: T, all: &[T]) -> Option<T> {
         let place = all.iter().position(|one| *one == value).unwrap_or_default();

@@ -3,6 +3,7 @@
 
 pub(crate) mod answer;
 pub(super) mod calls;
+pub(crate) mod components;
 pub(crate) mod content;
 pub(crate) mod error;
 pub(super) mod filter;

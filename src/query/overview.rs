@@ -1,6 +1,8 @@
 //! `overview`: languages, modules, their dependencies, and entry points of a repository.
 
-mod cycles;
+pub mod cycles;
+pub mod rules;
+pub mod thresholds;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,13 +11,14 @@ use rustc_hash::FxHashMap;
 
 use super::names;
 use crate::graph::answer::SymbolInfo;
+use crate::graph::components;
 use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;
 use cograph_model::{RepoPath, SymbolKind};
-use cograph_store::{FileKey, FileRow, Snapshot};
+use cograph_store::{FileEdge, FileKey, FileRow, Snapshot};
 
 /// Parameters of `overview`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -148,7 +151,7 @@ pub fn overview(
     let modules = Modules::new(&lookup, &files, path, depth);
     let uses = Uses::new(&lookup, &files, &modules)?;
     let dependencies = &uses.dependencies;
-    let mut cycles = cycles::cycles(&uses.of_production);
+    let mut cycles = components::cycles(uses.of_production.keys().copied());
     let entry_points = entry_points(&lookup, &files, &uses)?;
     let (module_total, dependency_total, cycle_total) =
         (modules.infos.len(), dependencies.len(), cycles.len());
@@ -289,7 +292,7 @@ impl Uses {
         let mut between: FxHashMap<(usize, usize), (u64, bool, u64)> = FxHashMap::default();
         let (mut numbers, mut is_used) = (vec![0_u64; files.len()], vec![false; files.len()]);
         let mut outside = vec![(0, 0); modules.infos.len()];
-        lookup.snapshot.visit_file_edges(|from, to, sites| {
+        lookup.snapshot.visit_file_edges(|FileEdge { from, to, sites, .. }| {
             let (from, to) = (place_of(from), place_of(to));
             // A use by a test does not make a file part of another program.
             let is_test = from.is_some_and(|from| files[from].test);

@@ -64,7 +64,7 @@ pub use runtime::{BearerToken, HttpListening, Listening, ServeError, Web, serve}
 pub use session::fixtures::run_fixtures;
 pub use tools::arguments::Arguments;
 pub use tools::arguments::paths::from_directory;
-pub use tools::impact::report::{ReportForm, Verdict, report, verdict};
+pub use tools::impact::report::{ReportForm, Verdict, relative_reference, report, verdict};
 pub use tools::table::{TOOLS, instructions, tool};
 pub use tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Parameter, Shape, Tool};
 pub use tools::{Form, Outcome, Reply, call};

@@ -35,8 +35,9 @@ pub use build::{BuildInfo, Outline, Places, Published, publish, publish_files};
 pub use format::error::{StoreError, StoreErrorKind};
 pub use format::location::{Location, Version, WriterLock};
 pub use format::rows::{
-    FileKey, FileRow, Identity, ImportRow, LanguageKey, Meta, NameKey, NamedInside, ProblemRow,
-    RelationRow, SiteKey, SiteRow, SiteTarget, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
+    FileEdge, FileKey, FileRow, Identity, ImportRow, ImportSort, LanguageKey, Meta, NameKey,
+    NamedInside, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget, SymbolDocument, SymbolHead,
+    SymbolKey, SymbolRow,
 };
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};

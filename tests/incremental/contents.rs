@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cograph::model::facts::{FileFacts, LocalSymbol, NameId, Site};
+use cograph::model::facts::{Complexity, FileFacts, Import, LocalSymbol, NameId, Site};
 use cograph::model::graph::{
     FileId, FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target,
 };
@@ -101,6 +101,21 @@ fn stored<'g>(facts: &FileFacts, found: &'g FileResolution) -> Vec<(Site, &'g Re
     sites
 }
 
+/// What is said of an import.
+fn marks(import: &Import) -> u8 {
+    u8::from(import.type_only)
+        + 2 * u8::from(import.lazy)
+        + 4 * u8::from(import.test)
+        + 8 * u8::from(import.is_declaration())
+}
+
+/// What an import is needed for, as a bit of an edge: of several, the first.
+fn edge_bit(import: &Import) -> u8 {
+    let bits = [(8, 16), (4, 8), (1, 2), (2, 4)];
+    let marks = marks(import);
+    bits.into_iter().find(|(mark, _)| marks & mark != 0).map_or(1, |(_, bit)| bit)
+}
+
 impl Contents<'_> {
     fn path(&self, file: FileId) -> &str {
         self.graph.files[file.0 as usize].path.as_str()
@@ -144,8 +159,10 @@ impl Contents<'_> {
             let target = shown(target.map(|target| self.path(target)));
             let (module, level, at) = (&import.module, import.level, import.at);
             self.lines.push(format!(
-                "import|{path}|{place}|{module}|{level}|{item}|{}|{}|{target}",
-                at.line, at.column
+                "import|{path}|{place}|{module}|{level}|{item}|{}|{}|{target}|{}",
+                at.line,
+                at.column,
+                marks(import),
             ));
         }
         let hex =
@@ -163,14 +180,17 @@ impl Contents<'_> {
             Target::File(file) => vec![*file],
             _ => leads_to(site).iter().map(|symbol| symbol.file).collect(),
         });
-        let mut edges: BTreeMap<FileId, u32> = BTreeMap::new();
-        for target in
-            by_site.chain(found.imports.iter().flatten().copied()).filter(|target| *target != file)
-        {
-            *edges.entry(target).or_default() += 1;
+        let mut edges: BTreeMap<FileId, (u32, u8)> = BTreeMap::new();
+        let imported = found.imports.iter().zip(&facts.imports).filter_map(|(target, import)| {
+            Some(((*target)?, edge_bit(import)))
+        });
+        let targets = by_site.map(|target| (target, 0)).chain(imported);
+        for (target, bit) in targets.filter(|(target, _)| *target != file) {
+            let edge = edges.entry(target).or_default();
+            *edge = (edge.0 + 1, edge.1 | bit);
         }
-        for (target, count) in edges {
-            self.lines.push(format!("file_edge|{path}|{}|{count}", self.path(target)));
+        for (target, (count, bits)) in edges {
+            self.lines.push(format!("file_edge|{path}|{}|{count}|{bits}", self.path(target)));
         }
     }
 
@@ -207,7 +227,7 @@ impl Contents<'_> {
             let (extent, at) = (symbol.extent, symbol.name_at);
             self.lines.push(format!(
                 "symbol|{}|{name}|{traits}|{container}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}\
-                 |{references}|{first}|{length}",
+                 |{references}|{first}|{length}|{}",
                 self.label(own),
                 symbol.arity.0,
                 symbol.arity.1,
@@ -221,6 +241,7 @@ impl Contents<'_> {
                 at.column,
                 symbol.signature,
                 symbol.doc,
+                Complexity::pack(symbol.complexity),
             ));
             let (count, most) = self.names.entry(name.to_owned()).or_default();
             (*count, *most) = (*count + 1, references.max(*most));

@@ -164,6 +164,7 @@ impl GraphBuilder {
             type_params: Run::default(),
             owner: ExprId::NONE,
             implements: ExprId::NONE,
+            complexity: None,
         });
         SymbolRef { file, symbol: LocalSymbol::at(symbols.len() - 1) }
     }
@@ -222,6 +223,8 @@ impl GraphBuilder {
             alias: NameId::NONE,
             reexport: false,
             type_only: false,
+            lazy: false,
+            test: false,
             scope: ScopeId(0),
             at: Position { line, column },
         });

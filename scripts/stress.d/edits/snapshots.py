@@ -81,14 +81,14 @@ def clear(world: World) -> None:
 # What a reproduction compares, besides the questions that were answered differently.
 STATEMENTS = [
     "SELECT path, language, size, lines, skipped, generated, test, symbols, resolved, likely, ambiguous, external, unresolved, possible FROM files ORDER BY path",
-    "SELECT path, line, end_line, name, kind, container, visibility, exported, test, signature, refs FROM symbols ORDER BY path, line, name, kind",
+    "SELECT path, line, end_line, name, kind, container, visibility, exported, test, signature, refs, cyclomatic, cognitive, nesting FROM symbols ORDER BY path, line, name, kind",
     "SELECT path, line, col, name, kind, verdict, step, external, (SELECT path || ':' || line || ':' || name FROM symbols WHERE id = to_id) FROM refs"
     " ORDER BY path, line, col, kind, name",
     "SELECT kind, (SELECT path || ':' || line || ':' || name FROM symbols WHERE id = from_id) AS a,"
     " (SELECT path || ':' || line || ':' || name FROM symbols WHERE id = to_id) AS b FROM relations ORDER BY kind, a, b",
-    "SELECT path, line, module, level, item, target FROM imports ORDER BY path, line, module, item",
+    "SELECT path, line, module, level, item, target, type_only, lazy, test FROM imports ORDER BY path, line, module, item",
     "SELECT path, kind, first_line, last_line FROM problems ORDER BY path, first_line",
-    "SELECT source, target, sites FROM file_edges ORDER BY source, target",
+    "SELECT source, target, sites, runtime, type_only, lazy, test FROM file_edges ORDER BY source, target",
 ]
 # The parameter of each tool that stands on the command line by itself.
 FIRST = {"search": "query", "explore": "query", "show": "targets", "outline": "path", "trace": "symbol", "references": "symbol",

@@ -52,6 +52,7 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
         type_params: Run::default(),
         owner: ExprId::NONE,
         implements: ExprId::NONE,
+        complexity: None,
     });
     if let Some(at) = given {
         let binding = &mut facts.facts.bindings[at];

@@ -130,6 +130,7 @@ fn define_one(
         implements: ExprId::NONE,
         extent: source.extent,
         name_at: source.name_at,
+        complexity: None,
     });
     walk.facts.bind_symbol(scope, scope, name, 0, symbol);
 }

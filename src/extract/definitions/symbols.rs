@@ -102,6 +102,7 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
         type_params: Run::default(),
         owner: walk.context.around.owner,
         implements: walk.context.around.implements,
+        complexity: None,
     });
     if definition.has_body {
         walk.facts.headers.push((symbol, offset(definition.header_end)));

@@ -1,5 +1,6 @@
 //! Facts of one file, by the steps that make them.
 
+use super::complexity;
 use crate::budget::{Budget, Exhausted, Limits};
 use crate::facts::bodies::Body;
 use crate::{bindings, definitions, facts, imports, macros, repair, walk};
@@ -61,5 +62,10 @@ pub(crate) fn extract_with_headers(
     let headers = std::mem::take(&mut walk.facts.headers);
     let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
-    Ok((facts::finish::finish(facts, language, path, source), headers))
+    let mut facts = facts::finish::finish(facts, language, path, source);
+    complexity::measure(&mut facts, &headers, language, tree.root_node(), &budget);
+    match budget.exhausted() {
+        Some(exhausted) => Err(exhausted),
+        None => Ok((facts, headers)),
+    }
 }

@@ -259,6 +259,8 @@ fn import_module<'t>(walk: &mut Walk<'t>, name: Node<'t>, alias: Option<Node<'t>
             alias: bound,
             reexport: true,
             type_only: false,
+            lazy: false,
+            test: false,
             scope: walk.context.scope,
             at: position(name),
         });

@@ -101,6 +101,8 @@ fn import(walk: &mut Walk<'_>, named: Named, at: Position) {
         alias,
         reexport: false,
         type_only: true,
+        lazy: false,
+        test: false,
         scope,
         at,
     });

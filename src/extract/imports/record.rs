@@ -55,6 +55,7 @@ pub(super) fn enter<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId
     let ImportEntry { kind, module, level, item, alias, node, reexport } = entry;
     let reexport = walk.context.everywhere.take().unwrap_or(reexport);
     let alias = if planted(Fault::LostAlias) && item.is_some() { item } else { alias };
+    let type_only = is_for_type_checkers(walk, node);
     let id = walk.facts.import(Import {
         kind,
         module: module.into(),
@@ -62,7 +63,9 @@ pub(super) fn enter<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId
         item,
         alias,
         reexport,
-        type_only: false,
+        type_only,
+        lazy: false,
+        test: false,
         scope: walk.context.scope,
         at: position(node),
     });
@@ -74,6 +77,27 @@ pub(super) fn enter<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId
         bind(&mut walk.facts, id, alias, scope, walk.context.scope);
     }
     id
+}
+
+/// True below a condition that holds for type checkers only.
+fn is_for_type_checkers<'t>(walk: &Walk<'t>, node: Node<'t>) -> bool {
+    let words = &walk.input.language.manifest.names.type_checking;
+    if words.is_empty() || walk.facts.scope_kind(walk.context.scope) == ScopeKind::File {
+        return false;
+    }
+    let mut inner = node;
+    while let Some(outer) = inner.parent() {
+        if let Some(Rule::If { condition, then, .. }) = rule_choice::rule_at(&walk.input, outer)
+            && let (Some(condition), Some(then)) = (condition.first(outer), then.first(outer))
+        {
+            let text = texts::text_of(&walk.input, condition);
+            if then.id() == inner.id() && words.iter().any(|word| *word == text) {
+                return true;
+            }
+        }
+        inner = outer;
+    }
+    false
 }
 
 /// Binds the name of an import.

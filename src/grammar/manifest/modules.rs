@@ -63,6 +63,9 @@ pub struct Modules {
     /// each of the files (`./x` -> `x.ios.ts`, `x.web.ts`).
     #[serde(default)]
     pub variants: Vec<String>,
+    /// An import of names that no expression uses leaves nothing at run time.
+    #[serde(default)]
+    pub erased_imports: bool,
     /// Project files that the module system reads in addition to sources: names, possibly with a
     /// star for any text, and after a colon a text that the file contains. One after `!` is written
     /// by a build: ignore rules do not exclude it.

@@ -5,8 +5,8 @@ mod expressions;
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::facts::{
-    Binding, BindingKind, Condition, DocumentTerms, Expr, ExprId, FileFacts, Import, ImportId,
-    ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, Symbol,
+    Binding, BindingKind, Complexity, Condition, DocumentTerms, Expr, ExprId, FileFacts, Import,
+    ImportId, ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, Symbol,
 };
 use crate::{Position, Problem, ProblemKind, SiteKind, Span, SymbolKind, Visibility};
 
@@ -243,6 +243,7 @@ fn blank_symbol() -> Symbol {
         type_params: EMPTY,
         owner: ExprId::NONE,
         implements: ExprId::NONE,
+        complexity: None,
     }
 }
 
@@ -255,6 +256,8 @@ fn blank_import() -> Import {
         alias: NameId::NONE,
         reexport: false,
         type_only: false,
+        lazy: false,
+        test: false,
         scope: ScopeId::NONE,
         at: NOWHERE,
     }
@@ -374,7 +377,14 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
         } else {
             ExprId::NONE
         },
+        complexity: complexity(pass, symbol.complexity)?,
     })
+}
+
+fn complexity<P: Pass>(pass: &mut P, of: Option<Complexity>) -> Option<Option<Complexity>> {
+    let number = pass.small(Complexity::pack(of))?;
+    let read = Complexity::unpack(number);
+    (Complexity::pack(read) == number).then_some(read)
 }
 
 fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut DeltaState) -> Option<Binding> {
@@ -397,12 +407,12 @@ fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut DeltaState) -> Op
     let level = u16::try_from(pass.small(import.level.into())?).ok()?;
     let item = NameId(pass.id_near(import.item.0, &mut before.number)?);
     let alias = NameId(pass.id_near(import.alias.0, &mut before.number)?);
-    let reexport = pass.flag(import.reexport)?;
-    let type_only = pass.flag(import.type_only)?;
+    let marks = [import.reexport, import.type_only, import.lazy, import.test];
+    let [reexport, type_only, lazy, test] = pass.flags(marks)?;
     let scope = ScopeId(pass.id(import.scope.0)?);
     let at = position(pass, import.at, before.line)?;
     before.line = at.line;
-    Some(Import { kind, module, level, item, alias, reexport, type_only, scope, at })
+    Some(Import { kind, module, level, item, alias, reexport, type_only, lazy, test, scope, at })
 }
 
 fn site<P: Pass>(pass: &mut P, site: &Site, before: &mut DeltaState) -> Option<Site> {

@@ -54,8 +54,8 @@ pub(super) fn of(
         }
     }
     let mut edges = Vec::new();
-    lookup.snapshot.visit_file_edges(|from, to, _| {
-        edges.push((from, to));
+    lookup.snapshot.visit_file_edges(|edge| {
+        edges.push((edge.from, edge.to));
         edges.len() < MAX_EDGES
     })?;
     for _ in 0..MAX_STEPS {

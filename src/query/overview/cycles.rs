@@ -1,113 +1,161 @@
-//! Cycles of dependencies: strongly connected components.
+//! `cycles`: files that import each other in a circle when the program is loaded, and where to cut.
+//!
+//! ```text
+//! imports of file_edges ──> without those for tests, for types alone, inside of functions
+//!                       ──> strongly connected components ──> per component: imports to cut
+//! ```
+//!
+//! A node is a file. The declaration of a child module is no import of it.
 
-use std::collections::BTreeMap;
+mod cut;
 
-/// Returns the components with more than one member, largest first, members in order. Iterative,
-/// because a chain may be long.
-pub(super) fn cycles(weights: &BTreeMap<(usize, usize), u64>) -> Vec<Vec<usize>> {
-    let mut following: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for &(from, to) in weights.keys() {
-        following.entry(from).or_default().push(to);
-        following.entry(to).or_default();
-    }
-    let mut search = Search::default();
-    for &node in following.keys() {
-        if !search.seen.contains_key(&node) {
-            search.run(node, &following);
+use crate::graph::components;
+use crate::graph::error::QueryError;
+use crate::graph::filter::FileFilter;
+use crate::graph::lookup::Lookup;
+use cograph_model::RepoPath;
+use cograph_model::cancel::CancelToken;
+use cograph_store::{FileKey, ImportSort, Snapshot};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Parameters.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CyclesParams {
+    /// Only files of this directory or that fit this glob, and imports between them.
+    pub path: Option<String>,
+}
+
+/// Import at a line.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ImportPlace {
+    /// Line.
+    pub line: u32,
+    /// Module as written.
+    pub module: String,
+    /// Item taken from it, if any.
+    pub item: Option<String>,
+}
+
+/// Imports of one file by another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ImportEdge {
+    /// The file that imports.
+    pub from: RepoPath,
+    /// The file that is imported.
+    pub to: RepoPath,
+    /// Each imported name.
+    pub places: Vec<ImportPlace>,
+    /// True if it is among those to cut.
+    pub is_cut: bool,
+}
+
+/// Files of which each imports each other, directly or through others of them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cycle {
+    /// Files, by path.
+    pub files: Vec<RepoPath>,
+    /// Imports among them, by path.
+    pub edges: Vec<ImportEdge>,
+    /// True if no other set with fewer imported names, cut, leaves no cycle. False if that was not
+    /// tried, since the files are too many.
+    pub is_smallest_cut: bool,
+}
+
+/// Result.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct CyclesResult {
+    /// Cycles, largest first.
+    pub cycles: Vec<Cycle>,
+    /// Number of files with an import.
+    pub files: u64,
+    /// Number of pairs of files of which one imports the other when it is loaded.
+    pub edges: u64,
+}
+
+/// Finds the cycles of imports.
+pub fn cycles(
+    snapshot: &Snapshot,
+    params: &CyclesParams,
+    cancel: &CancelToken,
+) -> Result<CyclesResult, QueryError> {
+    let lookup = Lookup::new(snapshot, cancel)?;
+    let filter = FileFilter::new(&lookup, params.path.as_deref(), None)?;
+    let mut edges: Vec<(FileKey, FileKey)> = Vec::new();
+    snapshot.visit_file_edges(|edge| {
+        if edge.has(ImportSort::Runtime) {
+            edges.push((edge.from, edge.to));
         }
-    }
-    search.groups.sort_by_key(|group| (std::cmp::Reverse(group.len()), group.first().copied()));
-    search.groups
-}
-
-/// State of Tarjan's algorithm for strongly connected components.
-#[derive(Default)]
-struct Search {
-    /// Index and low link of each visited node.
-    seen: BTreeMap<usize, (usize, usize)>,
-    stack: Vec<usize>,
-    groups: Vec<Vec<usize>>,
-}
-
-impl Search {
-    fn run(&mut self, start: usize, following: &BTreeMap<usize, Vec<usize>>) {
-        let mut path = vec![(start, 0)];
-        self.meet(start);
-        while let Some((node, next)) = path.last_mut() {
-            let node = *node;
-            let Some(&to) = following[&node].get(*next) else {
-                path.pop();
-                if let Some(&(parent, _)) = path.last() {
-                    self.reaches(parent, self.seen[&node].1);
-                }
-                self.pop_component(node);
-                continue;
-            };
-            *next += 1;
-            match self.seen.get(&to) {
-                None => {
-                    self.meet(to);
-                    path.push((to, 0));
-                }
-                Some(&(met, _)) if self.stack.contains(&to) => self.reaches(node, met),
-                Some(_) => {}
+        lookup.check().is_ok()
+    })?;
+    lookup.check()?;
+    if filter.is_active() {
+        let mut admitted: FxHashMap<FileKey, bool> = FxHashMap::default();
+        for key in edges.iter().flat_map(|&(from, to)| [from, to]) {
+            if !admitted.contains_key(&key) {
+                admitted.insert(key, lookup.of_file(key, |mark| filter.admits(mark))?);
             }
         }
+        edges.retain(|(from, to)| admitted[from] && admitted[to]);
     }
-
-    fn meet(&mut self, node: usize) {
-        let now = self.seen.len();
-        self.seen.insert(node, (now, now));
-        self.stack.push(node);
+    let files: FxHashSet<FileKey> = edges.iter().flat_map(|&(from, to)| [from, to]).collect();
+    let numbers = edges.iter().map(|(from, to)| (from.0 as usize, to.0 as usize));
+    let mut found = Vec::new();
+    for members in components::cycles(numbers) {
+        lookup.check()?;
+        found.push(cycle(&lookup, &members, &edges)?);
     }
-
-    fn reaches(&mut self, node: usize, earlier: usize) {
-        let entry = self.seen.get_mut(&node).expect("only nodes that were met reach others");
-        entry.1 = entry.1.min(earlier);
-    }
-
-    /// If the low link of a node is its own index, the nodes above it on the stack are its
-    /// component.
-    fn pop_component(&mut self, node: usize) {
-        let (met, earliest) = self.seen[&node];
-        if met != earliest {
-            return;
-        }
-        let start = self
-            .stack
-            .iter()
-            .rposition(|&other| other == node)
-            .expect("a node stays on the stack until it is left");
-        let mut group = self.stack.split_off(start);
-        if group.len() > 1 {
-            group.sort_unstable();
-            self.groups.push(group);
-        }
-    }
+    found.sort_by(|a, b| b.files.len().cmp(&a.files.len()).then_with(|| a.files.cmp(&b.files)));
+    Ok(CyclesResult { cycles: found, files: files.len() as u64, edges: edges.len() as u64 })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn found(edges: &[(usize, usize)]) -> Vec<Vec<usize>> {
-        cycles(&edges.iter().map(|&ends| (ends, 1)).collect())
+fn cycle(
+    lookup: &Lookup<'_>,
+    members: &[usize],
+    edges: &[(FileKey, FileKey)],
+) -> Result<Cycle, QueryError> {
+    let mut files = Vec::new();
+    for &member in members {
+        let key = FileKey(u32::try_from(member).expect("it was a key of 32 bits"));
+        files.push((lookup.place(key)?.path.clone(), key));
     }
-
-    #[test]
-    fn groups_are_found_and_nothing_else() {
-        assert_eq!(found(&[(0, 1), (1, 2), (2, 3)]), Vec::<Vec<usize>>::new());
-        assert_eq!(found(&[(0, 1), (1, 0), (1, 2)]), [[0, 1]]);
-        assert_eq!(
-            found(&[(5, 4), (4, 3), (3, 5), (3, 1), (1, 2), (2, 1)]),
-            [vec![3, 4, 5], vec![1, 2]]
-        );
-        assert_eq!(found(&[(0, 1), (1, 2), (2, 0), (2, 3), (3, 1)]), [[0, 1, 2, 3]]);
+    // What is proposed does not depend on the order of keys, which edits change.
+    files.sort();
+    let places: FxHashMap<FileKey, usize> =
+        files.iter().enumerate().map(|(place, (_, key))| (*key, place)).collect();
+    let place = |key: &FileKey| places.get(key).copied();
+    let mut inside: Vec<(usize, usize)> =
+        edges.iter().filter_map(|(from, to)| Some((place(from)?, place(to)?))).collect();
+    inside.sort_unstable();
+    let mut found = Vec::new();
+    let mut imports = (usize::MAX, Vec::new());
+    for &(from, to) in &inside {
+        lookup.check()?;
+        if imports.0 != from {
+            imports = (from, lookup.snapshot.imports_of(files[from].1)?);
+        }
+        let leads = imports.1.iter().filter(|import| {
+            import.target == Some(files[to].1) && import.sort == ImportSort::Runtime
+        });
+        let mut at: Vec<ImportPlace> = leads
+            .map(|import| ImportPlace {
+                line: import.at.line,
+                module: import.module.to_string(),
+                item: import.item.as_deref().map(str::to_owned),
+            })
+            .collect();
+        at.sort();
+        let (from, to) = (files[from].0.clone(), files[to].0.clone());
+        found.push(ImportEdge { from, to, places: at, is_cut: false });
     }
-
-    #[test]
-    fn a_long_chain_needs_no_deep_stack() {
-        let edges: Vec<_> = (0..2_000).map(|node| (node, (node + 1) % 2_000)).collect();
-        assert_eq!(found(&edges)[0].len(), 2_000);
+    let weighted: Vec<(usize, usize, u64)> = inside
+        .iter()
+        .zip(&found)
+        .map(|(&(from, to), edge)| (from, to, edge.places.len().max(1) as u64))
+        .collect();
+    let (cut, is_smallest_cut) = cut::cut(files.len(), &weighted);
+    for edge in cut {
+        found[edge].is_cut = true;
     }
+    let files = files.into_iter().map(|(path, _)| path).collect();
+    Ok(Cycle { files, edges: found, is_smallest_cut })
 }

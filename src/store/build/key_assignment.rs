@@ -354,8 +354,14 @@ impl<'g> FileSites<'g> {
         spans
     }
 
-    /// Other files targeted by sites and imports, with their counts, sorted.
-    pub(crate) fn file_edges(&self, found: &FileResolution, place: usize) -> Vec<(usize, u32)> {
+    /// Other files targeted by sites and imports, with their counts and the bits of the imports,
+    /// sorted. `sorts` has the bits of each import.
+    pub(crate) fn file_edges(
+        &self,
+        found: &FileResolution,
+        place: usize,
+        sorts: &[u8],
+    ) -> Vec<(usize, u32, u8)> {
         let by_site = self.sites.iter().flat_map(|site| {
             let file = match &site.resolution.target {
                 Target::File(file) => Some(*file),
@@ -364,13 +370,18 @@ impl<'g> FileSites<'g> {
             let symbols = site.resolution.targets().iter();
             file.into_iter().chain(symbols.map(|symbol| symbol.file))
         });
-        let imports = found.imports.iter().copied().flatten();
-        let mut targets: Vec<usize> = by_site
+        let imports = found.imports.iter().enumerate().filter_map(|(import, target)| {
+            Some(((*target)?, sorts.get(import).copied().unwrap_or_default()))
+        });
+        let mut targets: Vec<(usize, u8)> = by_site
+            .map(|file| (file, 0))
             .chain(imports)
-            .map(|file| file.0 as usize)
-            .filter(|&file| file != place)
+            .map(|(file, sort)| (file.0 as usize, sort))
+            .filter(|&(file, _)| file != place)
             .collect();
         targets.sort_unstable();
-        targets.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
+        let bits = |run: &[(usize, u8)]| run.iter().fold(0, |bits, (_, sort)| bits | sort);
+        let edge = |run: &[(usize, u8)]| (run[0].0, run.len() as u32, bits(run));
+        targets.chunk_by(|a, b| a.0 == b.0).map(edge).collect()
     }
 }

@@ -4,10 +4,11 @@ use super::row::{RowSink, Table, row};
 use crate::build::key_assignment::{FileNames, FileSites, Numbering, name_of};
 use crate::format::columns::{Traits, pack_signature};
 use crate::format::front_coding;
-use crate::format::schema::file_flags;
+use crate::format::rows::ImportSort;
+use crate::format::schema::{file_flags, import_marks};
 use crate::format::term_index::TermIndexBuilder;
 use cograph_model::Verdict;
-use cograph_model::facts::{FileFacts, LocalSymbol};
+use cograph_model::facts::{Complexity, FileFacts, Import, LocalSymbol};
 use cograph_model::graph::{FileRecord, FileResolution, Relation, Resolution, SymbolRef, Target};
 
 /// Encodes the rows of a graph.
@@ -130,7 +131,7 @@ impl<R: RowSink> RowWriter<R> {
         self.sites(numbering, place, sites, &mut names)?;
         self.imports_and_problems(found, numbering, place, facts, &mut names)?;
         self.relations(&found.relations, numbering)?;
-        self.file_edges(found, numbering, place, sites)?;
+        self.file_edges(found, numbering, place, sites, &facts.imports)?;
         Ok(sites.len())
     }
 
@@ -189,6 +190,7 @@ impl<R: RowSink> RowWriter<R> {
                 // Most symbols have no sites of their own: 0 has the shortest encoding.
                 if span.len == 0 { 0 } else { numbering.first_sites[place] + span.start },
                 span.len,
+                Complexity::pack(symbol.complexity),
             ];
             self.rows.add(Table::Symbol, &row)?;
         }
@@ -246,7 +248,17 @@ impl<R: RowSink> RowWriter<R> {
             let item = import.item.is_some().then(|| numbering.name_in(names, import.item));
             self.rows.add(
                 Table::Import,
-                &row![file, number as i64, module, level, item, line, column, target],
+                &row![
+                    file,
+                    number as i64,
+                    module,
+                    level,
+                    item,
+                    line,
+                    column,
+                    target,
+                    marks(import)
+                ],
             )?;
         }
         for (number, problem) in facts.problems.iter().enumerate() {
@@ -288,13 +300,24 @@ impl<R: RowSink> RowWriter<R> {
         numbering: &Numbering<'_>,
         place: usize,
         sites: &FileSites<'_>,
+        imports: &[Import],
     ) -> Result<(), R::Error> {
         let source = numbering.file(place);
-        let edges = sites.file_edges(found, place);
-        edges.into_iter().try_for_each(|(target, weight)| {
-            self.rows.add(Table::FileEdge, &row![source, numbering.file(target), weight])
+        let sorts: Vec<u8> =
+            imports.iter().map(|import| ImportSort::of(marks(import)).bit()).collect();
+        let edges = sites.file_edges(found, place, &sorts);
+        edges.into_iter().try_for_each(|(target, weight, sorts)| {
+            self.rows.add(Table::FileEdge, &row![source, numbering.file(target), weight, sorts])
         })
     }
+}
+
+/// What is said of an import.
+fn marks(import: &Import) -> i64 {
+    i64::from(import.type_only) * import_marks::TYPE_ONLY
+        + i64::from(import.lazy) * import_marks::LAZY
+        + i64::from(import.test) * import_marks::TEST
+        + i64::from(import.is_declaration()) * import_marks::DECLARES
 }
 
 /// Keys of a site's target symbol and target file.

@@ -1,11 +1,13 @@
 //! Rows as plain data: keys, files, symbols, sites, imports and relations of one generation.
 
+use super::schema::import_marks;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 
+use cograph_model::facts::Complexity;
 pub use cograph_model::graph::FileKey;
 use cograph_model::graph::FileStamp;
 use cograph_model::{
@@ -155,6 +157,8 @@ pub struct SymbolRow {
     pub first_site: u32,
     /// Number of keys from the first to the last of these sites; others may lie between.
     pub site_span: u32,
+    /// Complexity of its body, if that is measured.
+    pub complexity: Option<Complexity>,
 }
 
 /// Columns of a symbol that ranking needs.
@@ -239,6 +243,64 @@ pub enum SiteTarget {
     External(NameKey),
 }
 
+/// What an import is needed for; of several, the first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum ImportSort {
+    /// Tests.
+    Test,
+    /// Types alone: it leaves nothing at run time.
+    Types,
+    /// Calls of the function that it is inside of.
+    Lazy,
+    /// The file as such.
+    Runtime,
+    /// Nothing: it declares a module that is part of its own.
+    Declaration,
+}
+
+impl ImportSort {
+    /// From the column `import.marks`.
+    pub(crate) fn of(marks: i64) -> Self {
+        match marks {
+            marks if marks & import_marks::DECLARES != 0 => Self::Declaration,
+            marks if marks & import_marks::TEST != 0 => Self::Test,
+            marks if marks & import_marks::TYPE_ONLY != 0 => Self::Types,
+            marks if marks & import_marks::LAZY != 0 => Self::Lazy,
+            _ => Self::Runtime,
+        }
+    }
+
+    /// Bit in `file_edge.imports`; the view has the same.
+    pub(crate) fn bit(self) -> u8 {
+        match self {
+            Self::Runtime => 1,
+            Self::Types => 2,
+            Self::Lazy => 4,
+            Self::Test => 8,
+            Self::Declaration => 16,
+        }
+    }
+}
+
+/// Edge between two files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct FileEdge {
+    /// The file that uses.
+    pub from: FileKey,
+    /// The file that is used.
+    pub to: FileKey,
+    /// Number of certain and likely sites, and imports.
+    pub sites: u32,
+    pub(crate) imports: u8,
+}
+
+impl FileEdge {
+    /// True if an import of this sort leads along it.
+    pub fn has(&self, sort: ImportSort) -> bool {
+        self.imports & sort.bit() != 0
+    }
+}
+
 /// Row of table `import`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ImportRow {
@@ -254,6 +316,8 @@ pub struct ImportRow {
     pub at: Position,
     /// Target file.
     pub target: Option<FileKey>,
+    /// Sort.
+    pub sort: ImportSort,
 }
 
 /// Relation between two symbols.

@@ -9,7 +9,7 @@ use cograph_model::{
 };
 
 /// Format version of a store file.
-pub const FORMAT: u32 = 16;
+pub const FORMAT: u32 = 17;
 
 /// "cogr" in SQLite's header: identifies files of this application.
 pub(crate) const APPLICATION_ID: i32 = 0x636f_6772;
@@ -59,7 +59,7 @@ CREATE TABLE symbol (
     least INTEGER NOT NULL, most INTEGER NOT NULL, start_line INTEGER NOT NULL, start_column INTEGER NOT NULL,
     more_lines INTEGER NOT NULL, end_column INTEGER NOT NULL, start_byte INTEGER NOT NULL, length INTEGER NOT NULL,
     name_down INTEGER NOT NULL, name_column INTEGER NOT NULL, signature TEXT NOT NULL, doc TEXT NOT NULL, refs INTEGER NOT NULL,
-    first_site INTEGER NOT NULL, site_span INTEGER NOT NULL
+    first_site INTEGER NOT NULL, site_span INTEGER NOT NULL, complexity INTEGER NOT NULL
 );
 -- `mark` is verdict + 8 * kind + 128 * step + 4096 * line. What `target` is depends on the verdict: a symbol (resolved, likely),
 -- a set of symbols with a minus (candidates if ambiguous or possible, variants if resolved), a name (external), the variable or field that holds what is called (unresolved).
@@ -72,7 +72,7 @@ CREATE TABLE candidate (list INTEGER NOT NULL, symbol INTEGER NOT NULL, PRIMARY 
 CREATE TABLE site_file (site INTEGER PRIMARY KEY, file INTEGER NOT NULL);
 CREATE TABLE import (
     file INTEGER NOT NULL, place INTEGER NOT NULL, module INTEGER NOT NULL, level INTEGER NOT NULL, item INTEGER,
-    line INTEGER NOT NULL, col INTEGER NOT NULL, target INTEGER, PRIMARY KEY (file, place)
+    line INTEGER NOT NULL, col INTEGER NOT NULL, target INTEGER, marks INTEGER NOT NULL, PRIMARY KEY (file, place)
 ) WITHOUT ROWID;
 CREATE TABLE relation (
     source INTEGER NOT NULL, kind INTEGER NOT NULL, target INTEGER NOT NULL, PRIMARY KEY (source, kind, target)
@@ -81,9 +81,10 @@ CREATE TABLE problem (
     file INTEGER NOT NULL, place INTEGER NOT NULL, kind INTEGER NOT NULL, first_line INTEGER NOT NULL,
     last_line INTEGER NOT NULL, PRIMARY KEY (file, place)
 ) WITHOUT ROWID;
--- Resolved and likely sites, and imports, that lead from one file to another.
+-- Resolved and likely sites, and imports, that lead from one file to another. `imports` has a bit for each sort of import.
 CREATE TABLE file_edge (
-    source INTEGER NOT NULL, target INTEGER NOT NULL, sites INTEGER NOT NULL, PRIMARY KEY (source, target)
+    source INTEGER NOT NULL, target INTEGER NOT NULL, sites INTEGER NOT NULL, imports INTEGER NOT NULL,
+    PRIMARY KEY (source, target)
 ) WITHOUT ROWID;
 ";
 
@@ -111,6 +112,18 @@ pub(crate) mod file_flags {
     pub(crate) const GENERATED: i64 = 1;
     /// The whole file is test code.
     pub(crate) const TEST: i64 = 2;
+}
+
+/// Bits of `import.marks`.
+pub(crate) mod import_marks {
+    /// It leaves nothing at run time.
+    pub(crate) const TYPE_ONLY: i64 = 1;
+    /// It is inside of a function.
+    pub(crate) const LAZY: i64 = 2;
+    /// It is in test code.
+    pub(crate) const TEST: i64 = 4;
+    /// It declares a module that is part of its own.
+    pub(crate) const DECLARES: i64 = 8;
 }
 
 /// Words of `model`'s vocabularies: (id in table `word`, word). The id is the base of the

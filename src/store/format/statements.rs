@@ -67,7 +67,7 @@ macro_rules! symbol_columns {
          s.start_line, s.start_column, \
          s.more_lines, s.end_column, s.start_byte, s.length, s.name_down, s.name_column, \
          s.signature, s.doc, s.refs, \
-         s.first_site, s.site_span FROM symbol s JOIN name n ON n.id = s.name"
+         s.first_site, s.site_span, s.complexity FROM symbol s JOIN name n ON n.id = s.name"
     };
 }
 
@@ -134,12 +134,12 @@ statements! {
     FILE_KEY_BEFORE = "SELECT id FROM file WHERE path < ?1 ORDER BY path DESC LIMIT 1";
     LAST_SYMBOL = "SELECT max(id) FROM symbol";
     FILE_OF_SYMBOL = "SELECT file FROM symbol WHERE id = ?1";
-    FILE_EDGES = "SELECT source, target, sites FROM file_edge";
-    IMPORTS_OF_FILE = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM import \
+    FILE_EDGES = "SELECT source, target, sites, imports FROM file_edge";
+    IMPORTS_OF_FILE = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target, i.marks FROM import \
                        i \
                        JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
                        i.file = ?1 ORDER BY i.place";
-    IMPORTS_OF_TARGET = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target FROM \
+    IMPORTS_OF_TARGET = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target, i.marks FROM \
                          import i \
                          JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
                          i.target = ?1 ORDER BY i.file, i.place";
@@ -224,16 +224,16 @@ statements! {
     ADD_FILE_WORDS = "INSERT INTO file_words VALUES (?1, ?2, ?3)";
     ADD_SYMBOL = "INSERT INTO symbol VALUES \
                   (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
-                  ?18, ?19, ?20)";
+                  ?18, ?19, ?20, ?21)";
     ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
     ADD_CANDIDATE = "INSERT INTO candidate VALUES (?1, ?2)";
     SET_ROOT = "UPDATE meta SET root = ?1";
     SET_STAMP = "UPDATE file SET modified_ns = ?2, changed_ns = ?3, inode = ?4 WHERE id = ?1";
     ADD_SITE_FILE = "INSERT INTO site_file VALUES (?1, ?2)";
-    ADD_IMPORT = "INSERT INTO import VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    ADD_IMPORT = "INSERT INTO import VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
     ADD_RELATION = "INSERT INTO relation VALUES (?1, ?2, ?3)";
     ADD_PROBLEM = "INSERT INTO problem VALUES (?1, ?2, ?3, ?4, ?5)";
-    ADD_FILE_EDGE = "INSERT INTO file_edge VALUES (?1, ?2, ?3)";
+    ADD_FILE_EDGE = "INSERT INTO file_edge VALUES (?1, ?2, ?3, ?4)";
 
     // Change in place.
     LAST_KEYS = "SELECT (SELECT max(id) FROM name), (SELECT max(list) FROM candidate), (SELECT \

@@ -73,12 +73,20 @@ pub const VIEWS: &[View] = &[
             ("doc", "first paragraph of its documentation"),
             ("refs", "sites that certainly or likely lead to it"),
             ("file_id", "key of the file"),
+            ("lines", "lines from the first to the last"),
+            ("cyclomatic", "decisions of its body and one, without those of functions inside of \
+                            it; null where the language or the body is not measured"),
+            ("cognitive", "decisions, each weighted by the structures around it, with those of \
+                           functions inside of it; or null"),
+            ("nesting", "depth of the innermost control structure, or null"),
         ],
         definition: concat!("
             SELECT s.id, n.text AS name, k.text AS kind, f.path, l.name AS language, s.start_line AS line,
                    s.start_line + s.more_lines AS end_line, s.container AS container_id, cn.text AS container, v.text AS visibility,
                    s.traits >> 7 & 1 AS exported, s.traits >> 8 & 1 AS test, ", signature!(), " AS signature,
-                   s.doc, s.refs, s.file AS file_id
+                   s.doc, s.refs, s.file AS file_id, s.more_lines + 1 AS lines, nullif(s.complexity & 4095, 0) AS cyclomatic,
+                   CASE WHEN s.complexity THEN s.complexity >> 17 END AS cognitive,
+                   CASE WHEN s.complexity THEN s.complexity >> 12 & 31 END AS nesting
             FROM symbol s JOIN name n ON n.id = s.name JOIN word k ON k.id = 100 + (s.traits >> 2 & 31) JOIN file f ON f.id = s.file
             LEFT JOIN language l ON l.id = f.language LEFT JOIN word v ON v.id = 500 + (s.traits & 3)
             LEFT JOIN symbol c ON c.id = s.container LEFT JOIN name cn ON cn.id = c.name"),
@@ -155,9 +163,13 @@ pub const VIEWS: &[View] = &[
             ("level", "levels up a relative import starts"),
             ("item", "item taken from it, or null"),
             ("target", "file it leads to, or null"),
+            ("type_only", "1 if it leaves nothing at run time: for types alone"),
+            ("lazy", "1 if it is inside of a function"),
+            ("test", "1 if it is in test code"),
         ],
         definition: "
-            SELECT f.path, i.line, m.text AS module, i.level, n.text AS item, t.path AS target
+            SELECT f.path, i.line, m.text AS module, i.level, n.text AS item, t.path AS target,
+                   i.marks & 1 AS type_only, i.marks >> 1 & 1 AS lazy, i.marks >> 2 & 1 AS test
             FROM import i JOIN file f ON f.id = i.file JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item
             LEFT JOIN file t ON t.id = i.target",
     },
@@ -191,9 +203,14 @@ pub const VIEWS: &[View] = &[
             ("source", "the file that uses"),
             ("target", "the file that is used"),
             ("sites", "certain and likely sites, and imports"),
+            ("runtime", "1 if an import that none of the following is said of leads along it"),
+            ("type_only", "1 if an import does that leaves nothing at run time"),
+            ("lazy", "1 if one does that is inside of a function"),
+            ("test", "1 if one does that is in test code"),
         ],
         definition: "
-            SELECT a.path AS source, b.path AS target, e.sites
+            SELECT a.path AS source, b.path AS target, e.sites, e.imports & 1 AS runtime, e.imports >> 1 & 1 AS type_only,
+                   e.imports >> 2 & 1 AS lazy, e.imports >> 3 & 1 AS test
             FROM file_edge e JOIN file a ON a.id = e.source JOIN file b ON b.id = e.target",
     },
 ];

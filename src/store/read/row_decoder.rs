@@ -2,10 +2,11 @@
 
 use crate::format::columns::{Mark, Traits, bits, unpack_signature};
 use crate::format::rows::{
-    FileKey, FileRow, ImportRow, LanguageKey, NameKey, ProblemRow, RelationRow, SiteKey, SiteRow,
-    SiteTarget, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
+    FileKey, FileRow, ImportRow, ImportSort, LanguageKey, NameKey, ProblemRow, RelationRow,
+    SiteKey, SiteRow, SiteTarget, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
 };
 use crate::format::schema::file_flags;
+use cograph_model::facts::Complexity;
 use cograph_model::{
     Position, Problem, ProblemKind, RelationKind, RepoPath, SkipReason, Span, Verdict,
 };
@@ -100,6 +101,7 @@ pub(super) fn symbol_row(row: &Row<'_>) -> rusqlite::Result<SymbolRow> {
         references: row.get(18)?,
         first_site: row.get(19)?,
         site_span: row.get(20)?,
+        complexity: Complexity::unpack(row.get(21)?),
     })
 }
 
@@ -173,6 +175,7 @@ pub(super) fn import_row(row: &Row<'_>) -> rusqlite::Result<ImportRow> {
         item: row.get(3)?,
         at: position(row, 4)?,
         target: optional(row, 6)?.map(FileKey),
+        sort: ImportSort::of(row.get(7)?),
     })
 }
 

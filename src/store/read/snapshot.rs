@@ -14,8 +14,8 @@ use rusqlite::{Params, Row};
 use super::connection::Snapshot;
 use crate::format::error::StoreError;
 use crate::format::rows::{
-    FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow, RelationRow,
-    SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
+    FileEdge, FileKey, FileRow, ImportRow, LanguageKey, NameKey, NamedInside, ProblemRow,
+    RelationRow, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
 };
 use crate::format::statements::{self, Statement};
 use crate::format::term_index;
@@ -145,14 +145,14 @@ impl Snapshot {
         })
     }
 
-    /// Passes dependencies of files (user, used, sites and imports) to `visit` until it returns
-    /// false.
+    /// Passes dependencies of files to `visit` until it returns false.
     pub fn visit_file_edges(
         &self,
-        mut visit: impl FnMut(FileKey, FileKey, u32) -> bool,
+        mut visit: impl FnMut(FileEdge) -> bool,
     ) -> Result<(), StoreError> {
         self.visit(statements::FILE_EDGES, [], |row| {
-            Ok(visit(FileKey(row.get(0)?), FileKey(row.get(1)?), row.get(2)?))
+            let (from, to) = (FileKey(row.get(0)?), FileKey(row.get(1)?));
+            Ok(visit(FileEdge { from, to, sites: row.get(2)?, imports: row.get(3)? }))
         })
     }
 

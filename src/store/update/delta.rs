@@ -448,7 +448,8 @@ impl Writer<'_> {
             return Ok(());
         }
         self.run(statements::REMOVE_FILE_EDGES, [file])?;
-        rows.file_edges(after, numbering, place, &stored)
+        let imports = record.content.as_ref().map_or(&[][..], |facts| &facts.imports);
+        rows.file_edges(after, numbering, place, &stored, imports)
     }
 
     /// Updates the reference counts of symbols, except those whose rows are rewritten anyway.

@@ -47,14 +47,7 @@ impl Own<'_> {
             ranks.name(&mut hasher, import.item);
             ranks.name(&mut hasher, import.alias);
             let scope = import.scope.get().map_or(ScopeId::NONE, |scope| ScopeId::at(moved(scope)));
-            (
-                import.kind as u8,
-                &import.module,
-                import.level,
-                import.reexport,
-                import.type_only,
-                scope,
-            )
+            (import.kind as u8, &import.module, import.level, import.reexport, scope)
                 .hash(&mut hasher);
         }
         for condition in &facts.conditions {

@@ -5,6 +5,7 @@ mod items;
 mod markdown;
 mod sarif;
 
+pub use sarif::address as relative_reference;
 use serde_json::Value;
 
 /// What an answer says about breaks.

@@ -61,7 +61,7 @@ fn result(found: &Value) -> Value {
 }
 
 /// A path as a relative reference: bytes that have a meaning in an address are escaped.
-fn address(path: &str) -> String {
+pub fn address(path: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/!$&'()*+,;=@".contains(&byte);
     let one = |byte: u8| match is_plain(byte) {
         true => char::from(byte).to_string(),
