@@ -6,6 +6,7 @@
 )]
 
 mod answers;
+mod architecture;
 mod bad_input;
 mod cases;
 mod commands;

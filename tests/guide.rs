@@ -196,7 +196,7 @@ impl Reference {
         }
         match ty {
             "bool" => "flag".to_owned(),
-            "u64" => "number".to_owned(),
+            "u64" | "i64" => "number".to_owned(),
             "String" => "text".to_owned(),
             "Selector" => "selector".to_owned(),
             "SymbolKind" => "symbol kind".to_owned(),

@@ -8,7 +8,7 @@ mod planted;
 mod ranking;
 mod repository;
 mod review;
-mod schema;
+pub(crate) mod schema;
 mod states;
 
 use repository::GitRepository;

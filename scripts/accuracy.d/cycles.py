@@ -70,9 +70,10 @@ def fetched(source, options):
 
 
 def own(program, root, folder):
-    """Edges between files that no test code has."""
-    rows = program.query(root, "SELECT e.source, e.target FROM file_edges e JOIN files f ON f.path = e.source WHERE e.runtime AND NOT f.test")
-    return {(source, target) for source, target in rows if source.startswith(folder + "/") and target.startswith(folder + "/")}
+    """Edges between files, and the files that are test code as a whole."""
+    rows = program.every_row(root, "SELECT source, target FROM file_edges WHERE runtime")
+    tests = {path for (path,) in program.every_row(root, "SELECT path FROM files WHERE test")}
+    return {row for row in rows if all(path.startswith(folder + "/") for path in row)}, tests
 
 
 def of_grimp(python, package, root):
@@ -115,20 +116,16 @@ def of_cruiser(node, root, folder):
             if not one["dynamic"] and not one["couldNotResolve"] and one["resolved"].startswith(folder + "/")}
 
 
-def compared(name, ours, theirs, show):
+def compared(name, own_edges, theirs, show):
     """The row of a project: edges and cycles of both."""
-    tests = {edge for edge in theirs if is_test(edge[0])}
-    theirs = theirs - tests
+    ours, tests = own_edges
+    theirs = {edge for edge in theirs if edge[0] not in tests}
     only_ours, only_theirs = sorted(ours - theirs), sorted(theirs - ours)
     for what, edges in (("only ours", only_ours), ("only theirs", only_theirs)):
         for source, target in edges[:show]:
             print(f"{name}: {what}: {source} -> {target}")
     cycles = components(ours)
     return [name, len(theirs), len(only_ours), len(only_theirs), len(cycles), "yes" if cycles == components(theirs) else "no"]
-
-
-def is_test(path):
-    return any(part in ("tests", "test", "__tests__", "benchmarks") for part in path.split("/")) or ".test." in path or ".spec." in path
 
 
 def components(edges):

@@ -1,7 +1,10 @@
 """The program that is measured: what it exports and answers for one project, in a cache of its own."""
 
+import contextlib
+import glob
 import json
 import os
+import sqlite3
 import subprocess
 
 from base import with_cache
@@ -33,6 +36,15 @@ class Program:
         if reply["stopped_by"]:
             raise ProgramError(f"{root}: the answer is not whole: {reply['stopped_by']}: {statement[:200]}")
         return reply["rows"]
+
+    def every_row(self, root, statement):
+        """The rows of a SELECT over the views of the store itself, however many."""
+        self._run(["index", root])
+        for path in glob.glob(os.path.join(self.environment["COGRAPH_CACHE_DIR"], "*", "v*.db")):
+            with contextlib.closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
+                if store.execute("SELECT root FROM meta").fetchone()[0] == os.path.realpath(root).encode():
+                    return store.execute(statement).fetchall()
+        raise ProgramError(f"{root}: there is no store")
 
     def trace(self, root, symbol):
         """The text that answers who calls a symbol, as a client of the server gets it."""

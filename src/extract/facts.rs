@@ -4,5 +4,5 @@ pub(super) mod bodies;
 pub(super) mod builder;
 pub(super) mod exports;
 pub(super) mod finish;
-mod import_marks;
+pub(super) mod import_marks;
 pub(super) mod text;

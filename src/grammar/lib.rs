@@ -39,10 +39,10 @@ pub use manifest::words::{
     CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning, TestMacroKind,
 };
 pub use manifest::{
-    Builtins, ComplexityRules, ComplexityTable, ConstructorNames, Cost, Documentation, ExportRule,
-    Form, GeneratedMember, Manifest, MarkMeaning, Markup, MemberLookup, ModuleSystem, Modules,
-    Names, PathWord, Repairs, Resolution, SelfRule, TestMarkers, TestRunner, VisibilityRule,
-    Weight,
+    Builtins, ComplexityRules, ComplexityTable, ConstructorNames, Cost, Documentation,
+    ErasedImports, ExportRule, Form, GeneratedMember, Manifest, MarkMeaning, Markup, MemberLookup,
+    ModuleSystem, Modules, Names, PathWord, Repairs, Resolution, SelfRule, TestMarkers, TestRunner,
+    VisibilityRule, Weight,
 };
 pub use pattern::{Gathers, Pattern};
 pub use preprocessor::{Preprocessor, WordClass, WordLists};

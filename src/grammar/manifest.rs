@@ -14,7 +14,7 @@ pub(super) mod words;
 pub use comments::{Documentation, TestMarkers, TestRunner};
 pub use complexity::{ComplexityRules, ComplexityTable, Cost, Weight};
 pub use markup::{MarkMeaning, Markup};
-pub use modules::{ModuleSystem, Modules, PathWord};
+pub use modules::{ErasedImports, ModuleSystem, Modules, PathWord};
 pub use repairs::{Form, Repairs};
 pub use values::Builtins;
 
@@ -174,8 +174,6 @@ pub struct Names {
     /// Names of functions and members that the language or its run time calls; `*` represents any
     /// letters (`__*__`).
     pub called_by_runtime: Vec<String>,
-    /// Conditions that hold for type checkers only: what they import is not there at run time.
-    pub type_checking: Vec<String>,
     /// Names that bind nothing (`_`).
     pub ignored: Vec<String>,
     /// Parameter lists that mean no parameters (`void`).

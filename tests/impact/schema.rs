@@ -7,7 +7,7 @@ use serde_json::Value;
 const SCHEMA: &str = include_str!("../../docs/impact.schema.json");
 
 /// What does not fit the schema at a place.
-fn errors(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
+pub(crate) fn errors(schema: &Value, value: &Value, place: &str, found: &mut Vec<String>) {
     let is_of = |kind: &str| match kind {
         "object" => value.is_object(),
         "array" => value.is_array(),

@@ -181,9 +181,11 @@ impl Contents<'_> {
             _ => leads_to(site).iter().map(|symbol| symbol.file).collect(),
         });
         let mut edges: BTreeMap<FileId, (u32, u8)> = BTreeMap::new();
-        let imported = found.imports.iter().zip(&facts.imports).filter_map(|(target, import)| {
-            Some(((*target)?, edge_bit(import)))
-        });
+        let imported = found
+            .imports
+            .iter()
+            .zip(&facts.imports)
+            .filter_map(|(target, import)| Some(((*target)?, edge_bit(import))));
         let targets = by_site.map(|target| (target, 0)).chain(imported);
         for (target, bit) in targets.filter(|(target, _)| *target != file) {
             let edge = edges.entry(target).or_default();

@@ -2,6 +2,7 @@
 //! that only gets shorter.
 
 mod baseline;
+mod checkup;
 mod finding;
 mod report;
 mod rules_file;
@@ -14,7 +15,8 @@ use crate::base::root::RootArgument;
 use crate::output;
 use crate::output::stop::Stop;
 use crate::output::streams::to_stdout;
-use baseline::{BASELINE, Baseline, Outdated};
+use baseline::{BASELINE, Baseline};
+use checkup::Checkup;
 use cograph_config::Config;
 use cograph_model::cancel::CancelToken;
 use cograph_query::overview::cycles::{CyclesParams, cycles};
@@ -49,26 +51,6 @@ pub(crate) struct CheckArguments {
     format: String,
     #[command(flatten)]
     root: RootArgument,
-}
-
-/// What was found, against the baseline.
-struct Checkup {
-    findings: Vec<Finding>,
-    baseline: Baseline,
-    outdated: Vec<Outdated>,
-    /// Exceptions that accept nothing.
-    needless: Vec<String>,
-}
-
-impl Checkup {
-    /// Each finding, and whether it is new.
-    fn judged(&self) -> impl Iterator<Item = (&Finding, bool)> {
-        self.findings.iter().map(|finding| (finding, !self.baseline.knows(finding)))
-    }
-
-    fn new(&self) -> impl Iterator<Item = &Finding> {
-        self.judged().filter(|(_, is_new)| *is_new).map(|(finding, _)| finding)
-    }
 }
 
 pub(crate) fn run(config: &Config, arguments: &CheckArguments) -> Result<(), Stop> {

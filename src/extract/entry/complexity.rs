@@ -23,10 +23,9 @@ pub(super) fn measure(
         return;
     }
     let is_executed = |symbol: &Symbol| {
-        let is_code = symbol.kind.is_callable() && !symbol.is_macro()
+        symbol.kind.is_callable() && !symbol.is_macro()
             || symbol.kind == SymbolKind::Test
-            || symbol.flags & flags::FUNCTION_VALUE != 0;
-        is_code && symbol.flags & flags::DECLARATION == 0
+            || symbol.flags & flags::FUNCTION_VALUE != 0
     };
     let mut bodies: FxHashMap<usize, Vec<LocalSymbol>> = FxHashMap::default();
     for &(symbol, start) in headers {
@@ -78,7 +77,7 @@ struct Frame {
     start: usize,
     /// Level of its statements.
     base: u32,
-    paths: i32,
+    paths: i64,
     cognitive: u32,
     deepest: u32,
 }
@@ -93,6 +92,8 @@ struct Level<'l> {
     is_group: bool,
     opens_frame: bool,
     is_named: bool,
+    /// Nothing in it adds a path.
+    is_whole: bool,
     /// Operator of it, once its token is passed.
     operator: Option<u16>,
     /// Operator of the sequence around it that it may go on.
@@ -120,12 +121,12 @@ impl Pass<'_, '_> {
             if cursor.goto_first_child() {
                 continue;
             }
-            self.leave();
+            self.finish_node();
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
                     return;
                 }
-                self.leave();
+                self.finish_node();
             }
         }
     }
@@ -144,6 +145,7 @@ impl Pass<'_, '_> {
             nesting = parent.nesting + u32::from(is_deeper);
             operator = if parent.is_group { parent.around } else { parent.operator };
         }
+        let is_whole = self.levels.last().is_some_and(|parent| parent.is_whole);
         let mut is_lambda = self.table.is_lambda(kind);
         let opened = self.bodies.remove(&node.start_byte());
         let opens_frame = opened.is_some();
@@ -163,10 +165,10 @@ impl Pass<'_, '_> {
         if let Some(frame) = self.frames.last() {
             // The closure that a variable holds is its body.
             is_lambda &= frame.start != node.start_byte() || frame.base != nesting;
-            self.count(weight, nesting);
+            self.count(weight, nesting, is_whole);
             let operation = self.levels.last().map(|parent| parent.kind);
             if operation.is_some_and(|operation| self.table.is_operator(kind, operation)) {
-                self.pass_operator(kind);
+                self.pass_operator(kind, is_whole);
             }
         }
         self.levels.push(Level {
@@ -177,15 +179,16 @@ impl Pass<'_, '_> {
             is_group: self.table.is_group(kind),
             opens_frame,
             is_named: node.is_named(),
+            is_whole: is_whole || weight.is_some_and(|weight| weight.whole),
             operator: None,
             around: operator,
             left: None,
         });
     }
 
-    fn count(&mut self, weight: Option<&Weight>, nesting: u32) {
+    fn count(&mut self, weight: Option<&Weight>, nesting: u32, is_whole: bool) {
         let Some(weight) = weight else { return };
-        if let Some(innermost) = self.frames.last_mut() {
+        if let Some(innermost) = self.frames.last_mut().filter(|_| !is_whole) {
             innermost.paths += weight.paths;
         }
         for frame in &mut self.frames {
@@ -201,8 +204,8 @@ impl Pass<'_, '_> {
         }
     }
 
-    fn pass_operator(&mut self, token: u16) {
-        if let Some(innermost) = self.frames.last_mut() {
+    fn pass_operator(&mut self, token: u16, is_whole: bool) {
+        if let Some(innermost) = self.frames.last_mut().filter(|_| !is_whole) {
             innermost.paths += 1;
         }
         let Some(parent) = self.levels.last_mut() else { return };
@@ -214,7 +217,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    fn leave(&mut self) {
+    fn finish_node(&mut self) {
         let Some(level) = self.levels.pop() else { return };
         if let Some(parent) = self.levels.last_mut()
             && level.is_named

@@ -63,6 +63,7 @@ pub(crate) fn extract_with_headers(
     let mut facts = walk.into_facts();
     bindings::conditions::of_file(&mut facts, &language.manifest.conditions, path, source);
     let mut facts = facts::finish::finish(facts, language, path, source);
+    facts::import_marks::mark(&mut facts, language, tree.root_node());
     complexity::measure(&mut facts, &headers, language, tree.root_node(), &budget);
     match budget.exhausted() {
         Some(exhausted) => Err(exhausted),

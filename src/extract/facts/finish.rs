@@ -1,7 +1,7 @@
 //! Final pass over a file's facts: drops references to local variables, assigns containers, marks
 //! tests and generated code.
 
-use crate::facts::{import_marks, text};
+use crate::facts::text;
 use cograph_grammar::Language;
 use cograph_model::facts::{
     BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, Symbol,
@@ -28,7 +28,6 @@ pub(crate) fn finish(
     facts.sites.list_mut().sort_by_key(|site| site.byte);
     find_containers(&mut facts, language);
     mark_tests(&mut facts, language);
-    import_marks::mark(&mut facts, language);
     facts
 }
 

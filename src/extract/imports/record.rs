@@ -81,7 +81,7 @@ pub(super) fn enter<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId
 
 /// True below a condition that holds for type checkers only.
 fn is_for_type_checkers<'t>(walk: &Walk<'t>, node: Node<'t>) -> bool {
-    let words = &walk.input.language.manifest.names.type_checking;
+    let words = &walk.input.language.manifest.modules.erased_imports.conditions;
     if words.is_empty() || walk.facts.scope_kind(walk.context.scope) == ScopeKind::File {
         return false;
     }

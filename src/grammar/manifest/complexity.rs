@@ -18,8 +18,8 @@ pub struct ComplexityRules {
     pub groups: Vec<String>,
     /// Functions without a name: their contents are one level deeper.
     pub lambdas: Vec<String>,
-    /// Rules by node kind, or by the kinds of its ancestors and its own (`outer/inner`), of which the
-    /// longest fit decides. A kind that is only a token is that token.
+    /// Rules by node kind, or by the kinds of its ancestors and its own (`outer/inner`), of which
+    /// the longest fit decides. A kind that is only a token is that token.
     pub nodes: BTreeMap<String, ComplexNode>,
 }
 
@@ -28,13 +28,15 @@ pub struct ComplexityRules {
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct ComplexNode {
     /// Paths that it adds; -1 for one that another rule counts and that is none.
-    pub paths: i8,
+    pub paths: i64,
     /// What it costs a reader.
     pub cost: Cost,
     /// Children that are one level deeper: fields, `<kind>`, or `*` for all.
     pub nests: Vec<String>,
     /// It is on the level of its parent, whatever that nests.
     pub level: bool,
+    /// Its contents add no paths.
+    pub whole: bool,
 }
 
 /// What a node costs a reader.
@@ -56,11 +58,13 @@ pub struct Weight {
     /// Kinds of the ancestors, the parent first.
     around: SmallVec<[u16; 2]>,
     /// Paths that it adds.
-    pub paths: i32,
+    pub paths: i64,
     /// What it costs a reader.
     pub cost: Cost,
     /// It is on the level of its parent.
     pub level: bool,
+    /// Its contents add no paths.
+    pub whole: bool,
     all: bool,
     fields: SmallVec<[u16; 2]>,
     kinds: SmallVec<[u16; 2]>,
@@ -125,9 +129,10 @@ impl ComplexityTable {
         for (path, rule) in &rules.nodes {
             let mut weight = Weight {
                 around: SmallVec::new(),
-                paths: rule.paths.into(),
+                paths: rule.paths,
                 cost: rule.cost,
                 level: rule.level,
+                whole: rule.whole,
                 all: rule.nests.iter().any(|child| child == "*"),
                 fields: SmallVec::new(),
                 kinds: SmallVec::new(),

@@ -41,6 +41,20 @@ pub enum ModuleSystem {
     Includes,
 }
 
+/// Imports that leave nothing at run time.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub struct ErasedImports {
+    /// Conditions that hold for type checkers only.
+    pub conditions: Vec<String>,
+    /// True if those are erased of which no expression uses a name.
+    pub unused: bool,
+    /// Nodes in which a name that is read is a type.
+    pub types: Vec<String>,
+    /// Nodes in which the name of a type is a value.
+    pub values: Vec<String>,
+}
+
 /// A module system with its parameters.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -63,9 +77,9 @@ pub struct Modules {
     /// each of the files (`./x` -> `x.ios.ts`, `x.web.ts`).
     #[serde(default)]
     pub variants: Vec<String>,
-    /// An import of names that no expression uses leaves nothing at run time.
+    /// Imports that leave nothing at run time.
     #[serde(default)]
-    pub erased_imports: bool,
+    pub erased_imports: ErasedImports,
     /// Project files that the module system reads in addition to sources: names, possibly with a
     /// star for any text, and after a colon a text that the file contains. One after `!` is written
     /// by a build: ignore rules do not exclude it.

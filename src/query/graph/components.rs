@@ -81,7 +81,7 @@ impl Search {
             .rposition(|&other| other == node)
             .expect("a node stays on the stack until it is left");
         let mut group = self.stack.split_off(start);
-        group.iter().for_each(|left| drop(self.on_stack.remove(left)));
+        self.on_stack.retain(|node| !group.contains(node));
         if group.len() > 1 {
             group.sort_unstable();
             self.groups.push(group);

@@ -8,7 +8,9 @@ use typed_arena::Arena;
 use crate::format::columns::Mark;
 use crate::format::front_coding;
 use cograph_model::facts::{FileFacts, LocalSymbol, NameId, Site};
-use cograph_model::graph::{FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target};
+use cograph_model::graph::{
+    FileId, FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target,
+};
 use cograph_model::{SiteKind, Step, Verdict};
 
 /// Resolution of a site without an entry.
@@ -354,6 +356,20 @@ impl<'g> FileSites<'g> {
         spans
     }
 
+    /// File that each import leads to: of a module that is imported out of another one, its own.
+    pub(crate) fn import_targets(&self, found: &FileResolution) -> Vec<Option<FileId>> {
+        let mut targets = found.imports.clone();
+        for site in &self.sites {
+            if let (Target::File(file), Some(import)) =
+                (&site.resolution.target, site.facts.import.get())
+                && let Some(target) = targets.get_mut(import)
+            {
+                *target = Some(*file);
+            }
+        }
+        targets
+    }
+
     /// Other files targeted by sites and imports, with their counts and the bits of the imports,
     /// sorted. `sorts` has the bits of each import.
     pub(crate) fn file_edges(
@@ -370,7 +386,8 @@ impl<'g> FileSites<'g> {
             let symbols = site.resolution.targets().iter();
             file.into_iter().chain(symbols.map(|symbol| symbol.file))
         });
-        let imports = found.imports.iter().enumerate().filter_map(|(import, target)| {
+        let targets = self.import_targets(found);
+        let imports = targets.iter().enumerate().filter_map(|(import, target)| {
             Some(((*target)?, sorts.get(import).copied().unwrap_or_default()))
         });
         let mut targets: Vec<(usize, u8)> = by_site

@@ -9,7 +9,9 @@ use crate::format::schema::{file_flags, import_marks};
 use crate::format::term_index::TermIndexBuilder;
 use cograph_model::Verdict;
 use cograph_model::facts::{Complexity, FileFacts, Import, LocalSymbol};
-use cograph_model::graph::{FileRecord, FileResolution, Relation, Resolution, SymbolRef, Target};
+use cograph_model::graph::{
+    FileId, FileRecord, FileResolution, Relation, Resolution, SymbolRef, Target,
+};
 
 /// Encodes the rows of a graph.
 pub(crate) struct RowWriter<R> {
@@ -129,7 +131,13 @@ impl<R: RowSink> RowWriter<R> {
         let mut names = FileNames::new(facts);
         self.symbols(numbering, place, facts, &found.containers, sites, &mut names)?;
         self.sites(numbering, place, sites, &mut names)?;
-        self.imports_and_problems(found, numbering, place, facts, &mut names)?;
+        self.imports_and_problems(
+            &sites.import_targets(found),
+            numbering,
+            place,
+            facts,
+            &mut names,
+        )?;
         self.relations(&found.relations, numbering)?;
         self.file_edges(found, numbering, place, sites, &facts.imports)?;
         Ok(sites.len())
@@ -229,7 +237,7 @@ impl<R: RowSink> RowWriter<R> {
 
     fn imports_and_problems(
         &mut self,
-        found: &FileResolution,
+        targets: &[Option<FileId>],
         numbering: &Numbering<'_>,
         place: usize,
         facts: &FileFacts,
@@ -237,8 +245,7 @@ impl<R: RowSink> RowWriter<R> {
     ) -> Result<(), R::Error> {
         let file = numbering.file(place);
         for (number, import) in facts.imports.iter().enumerate() {
-            let target = found
-                .imports
+            let target = targets
                 .get(number)
                 .copied()
                 .flatten()
@@ -312,7 +319,7 @@ impl<R: RowSink> RowWriter<R> {
     }
 }
 
-/// What is said of an import.
+/// Column `import.marks`.
 fn marks(import: &Import) -> i64 {
     i64::from(import.type_only) * import_marks::TYPE_ONLY
         + i64::from(import.lazy) * import_marks::LAZY

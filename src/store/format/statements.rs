@@ -135,11 +135,13 @@ statements! {
     LAST_SYMBOL = "SELECT max(id) FROM symbol";
     FILE_OF_SYMBOL = "SELECT file FROM symbol WHERE id = ?1";
     FILE_EDGES = "SELECT source, target, sites, imports FROM file_edge";
-    IMPORTS_OF_FILE = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target, i.marks FROM import \
+    IMPORTS_OF_FILE = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target, i.marks \
+                       FROM import \
                        i \
                        JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
                        i.file = ?1 ORDER BY i.place";
-    IMPORTS_OF_TARGET = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target, i.marks FROM \
+    IMPORTS_OF_TARGET = "SELECT i.file, m.text, i.level, n.text, i.line, i.col, i.target, i.marks \
+                         FROM \
                          import i \
                          JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item WHERE \
                          i.target = ?1 ORDER BY i.file, i.place";

@@ -203,7 +203,7 @@ pub const VIEWS: &[View] = &[
             ("source", "the file that uses"),
             ("target", "the file that is used"),
             ("sites", "certain and likely sites, and imports"),
-            ("runtime", "1 if an import that none of the following is said of leads along it"),
+            ("runtime", "1 if an import leads along it that is none of the following"),
             ("type_only", "1 if an import does that leaves nothing at run time"),
             ("lazy", "1 if one does that is inside of a function"),
             ("test", "1 if one does that is in test code"),

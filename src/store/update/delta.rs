@@ -438,7 +438,9 @@ impl Writer<'_> {
             statements::SET_COUNTS,
             params![file, counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]],
         )?;
-        for (number, (before, target)) in before.imports.iter().zip(&after.imports).enumerate() {
+        let (targets, earlier) =
+            (stored.import_targets(after), FileSites::of(record, before).import_targets(before));
+        for (number, (before, target)) in earlier.iter().zip(&targets).enumerate() {
             if before != target && !planted(Fault::KeptImports) {
                 let target = target.map(|target| numbering.file(target.0 as usize));
                 self.run(statements::SET_IMPORT, params![file, number, target])?;

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::Checkup;
 use super::baseline::Outdated;
+use super::checkup::Checkup;
 use super::finding::{Finding, Kind};
 use cograph_server as server;
 use serde_json::{Value, json};

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_its_place() {
+    fn errors_name_their_place() {
         for (text, expected) in [
             ("[chek]\n", "line 1: chek: unknown key; known are check, limits, layers"),
             ("[limits]\n\nnestin = 3", "line 3: limits.nestin: unknown key"),

@@ -1,7 +1,7 @@
 //! Edges to cut, so that no cycle is left: a feedback arc set of least weight.
 //!
-//! Of up to [`MAX_EXACT`] nodes it is the least: the best order of every subset is known. Of more it
-//! is a good one: an order by degrees, then each node at its best place as long as that helps. In
+//! Of up to [`MAX_EXACT`] nodes it is the least: the best order of every subset is known. Of more
+//! it is a good one: an order by degrees, then each node at its best place as long as that helps. In
 //! both, every edge that goes back in the order is cut; then those that no cycle needs are kept.
 
 /// Maximum number of nodes of an exact answer: time and memory double with each.
@@ -31,7 +31,8 @@ fn best_order(nodes: usize, edges: &[Edge]) -> Vec<usize> {
     for &(from, to, weight) in edges {
         weights[from][to] += weight;
     }
-    // By the set of the nodes that come first: the weight of their edges that go back, and the last.
+    // By the set of the nodes that come first: the weight of their edges that go back, and the last
+    // of them.
     let mut best = vec![(u64::MAX, 0_usize); 1 << nodes];
     best[0].0 = 0;
     for set in 0..best.len() {
