@@ -34,7 +34,8 @@ const FILES: &[(&str, &str)] = &[
     ("base/__init__.py", "def low():\n    return 0\n"),
     (
         "tests/test_main.py",
-        "from app.main import main\nfrom base import low\n\n\ndef test_main():\n    assert main() == low()\n",
+        "from app.main import main\nfrom base import low\n\n\n\
+         def test_main():\n    assert main() == low()\n",
     ),
     (".cograph/rules.toml", RULES),
 ];
@@ -67,7 +68,8 @@ fn what_breaks_a_rule_is_new() {
     small.write("right/__init__.py", "from left import one\n\n\ndef two():\n    return one()\n");
     small.write(
         "base/__init__.py",
-        "def low(a=0, b=0):\n    from app.main import main\n    if a and b:\n        return main\n    return 0\n",
+        "def low(a=0, b=0):\n    from app.main import main\n    if a and b:\n        \
+         return main\n    return 0\n",
     );
     let (code, answer) = check(&small, &[]);
     assert_eq!(code, 1);
@@ -91,7 +93,8 @@ fn what_breaks_a_rule_is_new() {
     small.write(
         ".cograph/rules.toml",
         &format!(
-            "{RULES}[[exceptions]]\nrule = \"no base\"\nfrom = \"app/main.py\"\nto = \"base\"\nreason = \"old\"\n\
+            "{RULES}[[exceptions]]\nrule = \"no base\"\nfrom = \"app/main.py\"\nto = \"base\"\n\
+             reason = \"old\"\n\
              [[exceptions]]\nrule = \"layers\"\nfrom = \"app\"\nto = \"right\"\nreason = \"none\"\n"
         ),
     );
@@ -184,7 +187,7 @@ fn sarif_says_what_is_new() {
 #[test]
 fn wrong_files_are_refused() {
     let small = Small::of(FILES);
-    let mut fails = |path: &str, text: &str, arguments: &[&str], expected: &str| {
+    let fails = |path: &str, text: &str, arguments: &[&str], expected: &str| {
         small.write(path, text);
         let (code, _, messages) = small.run(&[&["check"], arguments].concat());
         assert!(code == 2 && messages.contains(expected), "{code} {messages}");

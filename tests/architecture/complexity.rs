@@ -234,7 +234,8 @@ const SCRIPT: &str = "function f(a, b, c, n) {
 
 fn measures(small: &Small, name: &str) -> Vec<[Option<u64>; 3]> {
     let statement = format!(
-        "SELECT cyclomatic, cognitive, nesting FROM symbols WHERE name = '{name}' ORDER BY path, line"
+        "SELECT cyclomatic, cognitive, nesting FROM symbols WHERE name = '{name}' \
+         ORDER BY path, line"
     );
     let number = |row: &Vec<Value>| std::array::from_fn(|at| row[at].as_u64());
     small.rows(&statement).iter().map(number).collect()

@@ -13,7 +13,8 @@ const PYTHON: &[(&str, &str)] = &[
     ("app/b.py", "from app.c import one\n\n\ndef middle():\n    return one()\n"),
     (
         "app/c.py",
-        "from typing import TYPE_CHECKING\nfrom app import a\n\nif TYPE_CHECKING:\n    from app import d\n\n\n\
+        "from typing import TYPE_CHECKING\nfrom app import a\n\n\
+         if TYPE_CHECKING:\n    from app import d\n\n\n\
          def one():\n    return a.top()\n\n\ndef two():\n    return 2\n",
     ),
     ("app/d.py", "from app import c\n\n\ndef late():\n    return c.one()\n"),
@@ -102,12 +103,14 @@ fn an_import_that_the_compiler_erases_makes_no_cycle() {
     let small = Small::of(&[
         (
             "a.ts",
-            "import { B } from './b';\nimport { run } from './c';\nexport class A { b?: B; go() { return run(); } }\n",
+            "import { B } from './b';\nimport { run } from './c';\n\
+             export class A { b?: B; go() { return run(); } }\n",
         ),
         ("b.ts", "import type { A } from './a';\nexport class B { a?: A; }\n"),
         (
             "c.ts",
-            "import { A } from './a';\nimport { unused } from './d';\nexport function run(a?: A) { return a; }\n",
+            "import { A } from './a';\nimport { unused } from './d';\n\
+             export function run(a?: A) { return a; }\n",
         ),
         ("d.ts", "import { A } from './a';\nexport const unused = new A();\n"),
         ("e.ts", "import { F } from './f';\nexport class E extends F {}\n"),
@@ -130,7 +133,8 @@ fn the_declaration_of_a_child_module_is_no_import_of_it() {
         ),
         (
             "src/right.rs",
-            "use crate::left::one;\n\npub fn other() {}\n\n#[cfg(test)]\nmod tests {\n    use super::*;\n}\n",
+            "use crate::left::one;\n\npub fn other() {}\n\n\
+             #[cfg(test)]\nmod tests {\n    use super::*;\n}\n",
         ),
     ]);
     let (_, answer) = small.json(&["cycles", "--json"]);

@@ -26,8 +26,8 @@ const TABLES: [(&str, &str); 9] = [
          s.end_column, s.start_byte, s.length, s.name_down, s.name_column, \
          (SELECT signature FROM symbols v WHERE v.id = s.id), s.doc, s.refs, \
          CASE WHEN s.site_span > 0 THEN s.first_site - f.first_site ELSE s.first_site END, \
-         s.site_span, s.complexity FROM symbol s JOIN label l ON l.id = s.id LEFT JOIN name n ON n.id = s.name \
-         JOIN file f ON f.id = s.file LEFT JOIN label c ON c.id = s.container ORDER BY f.path, \
+         s.site_span, s.complexity FROM symbol s JOIN label l ON l.id = s.id LEFT JOIN name n \
+         ON n.id = s.name JOIN file f ON f.id = s.file LEFT JOIN label c ON c.id = s.container ORDER BY f.path, \
          s.id",
     ),
     (
@@ -49,8 +49,8 @@ const TABLES: [(&str, &str); 9] = [
     ),
     (
         "import",
-        "SELECT f.path, i.place, m.text, i.level, n.text, i.line, i.col, t.path, i.marks FROM import i JOIN \
-         file f ON f.id = i.file \
+        "SELECT f.path, i.place, m.text, i.level, n.text, i.line, i.col, t.path, i.marks \
+         FROM import i JOIN file f ON f.id = i.file \
          JOIN name m ON m.id = i.module LEFT JOIN name n ON n.id = i.item LEFT JOIN file t ON t.id \
          = i.target \
          ORDER BY f.path, i.place",
@@ -69,8 +69,8 @@ const TABLES: [(&str, &str); 9] = [
     ),
     (
         "file_edge",
-        "SELECT a.path, b.path, e.sites, e.imports FROM file_edge e LEFT JOIN file a ON a.id = e.source LEFT \
-         JOIN file b ON b.id = e.target \
+        "SELECT a.path, b.path, e.sites, e.imports FROM file_edge e \
+         LEFT JOIN file a ON a.id = e.source LEFT JOIN file b ON b.id = e.target \
          ORDER BY a.path, b.path",
     ),
     (

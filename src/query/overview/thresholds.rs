@@ -2,6 +2,7 @@
 
 use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
+use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;
 use cograph_model::{RepoPath, SymbolKind};
@@ -56,8 +57,8 @@ pub struct Excess {
     pub threshold: u32,
 }
 
-/// Finds what exceeds a threshold, by path and line: functions and files that are neither tests nor
-/// generated.
+/// Finds what exceeds a threshold, by path and line: functions and files of programming languages
+/// that are neither tests nor generated.
 pub fn exceeding(
     snapshot: &Snapshot,
     thresholds: &[(Measure, u32)],
@@ -70,7 +71,9 @@ pub fn exceeding(
     }
     for file in snapshot.files()? {
         lookup.check()?;
-        if file.test || file.generated || file.skipped.is_some() {
+        let tier = grammar::tier_of(lookup.language(file.language));
+        let is_code = tier.is_some_and(|tier| tier != Tier::Structure);
+        if file.test || file.generated || file.skipped.is_some() || !is_code {
             continue;
         }
         for &(measure, threshold) in thresholds {
