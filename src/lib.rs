@@ -41,6 +41,8 @@ pub use cograph_query as query;
 pub use cograph_system as system;
 pub use cograph_watch as watch;
 
+pub use cograph_page as page;
+
 pub use cograph_server as server;
 
 pub use cograph_cli as cli;

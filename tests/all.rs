@@ -31,6 +31,7 @@ mod install;
 mod isolation;
 mod layering;
 mod lists;
+mod page;
 mod plugin;
 mod query;
 mod readme;

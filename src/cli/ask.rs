@@ -5,6 +5,7 @@ pub(super) mod check;
 pub(super) mod cycles;
 pub(super) mod diff;
 mod impact;
+pub(super) mod page;
 pub(super) mod unused;
 
 use std::collections::BTreeMap;

@@ -75,6 +75,8 @@ enum Command {
     Mcp(mcp::McpArguments),
     /// Serve an editor on standard input and output (Language Server Protocol)
     Lsp(lsp::LspArguments),
+    /// Show the repository in a browser, or write the page as a file
+    Page(ask::page::PageArguments),
     /// Serve many clients from one process, to which `cograph mcp --upstream` forwards calls
     Serve(serve::ServeArguments),
     /// Check everything that a client depends on, and suggest a fix for each problem
@@ -167,6 +169,7 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Import(command) => import::run(&config?, &command),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
         Command::Lsp(arguments) => lsp::run(config, &arguments),
+        Command::Page(arguments) => ask::page::run(&config?, &arguments),
         Command::Serve(arguments) => serve::run(config, &arguments),
         Command::Doctor(arguments) => doctor::run(config, &arguments),
         Command::Hook(arguments) => hook::run(config, &arguments),

@@ -77,13 +77,16 @@ pub(super) fn run(
         limits,
         delay: arguments.limits.delay(),
     };
-    let listening =
-        Listening { socket, http, idle_exit: arguments.idle_exit.map(Duration::from_secs) };
+    let listening = Listening {
+        socket: Some(socket.clone()),
+        http,
+        idle_exit: arguments.idle_exit.map(Duration::from_secs),
+    };
     let on_ready = |web: Option<Web>| {
         // Best effort: the output may be closed.
         let _ = output::to_stdout(|out| {
             if sockets::ARE_THERE {
-                writeln!(out, "listening on {}", listening.socket.display())?;
+                writeln!(out, "listening on {}", socket.display())?;
             }
             let Some(Web { address, token_file }) = web else { return Ok(()) };
             writeln!(out, "listening on http://{address}/mcp")?;

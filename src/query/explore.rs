@@ -2,6 +2,7 @@
 //! the tests that cover them, and further candidates.
 
 mod answer;
+pub mod around;
 mod connect;
 mod more;
 

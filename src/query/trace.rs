@@ -21,9 +21,10 @@ pub use answer::{
 };
 use cograph_model::SiteKind;
 use cograph_model::cancel::CancelToken;
-use cograph_store::{FileKey, SiteKey, SiteRow, Snapshot, SymbolKey};
+use cograph_store::{FileKey, SiteKey, SiteRow, Snapshot, SymbolKey, SymbolRow};
 use rustc_hash::{FxHashMap, FxHashSet};
 use sites::{link_of, sites};
+use std::rc::Rc;
 
 /// Maximum number of counted nodes of a tree.
 const MAX_NODES: usize = 100_000;
@@ -63,6 +64,16 @@ pub fn trace_all(
     let lookup = Lookup::new(snapshot, cancel)?;
     let graph = graph(&lookup, params);
     Meanings::of(&lookup, &params.symbol, most, |meaning| from(&lookup, &graph, meaning, params))
+}
+
+/// Traverses calls from one symbol.
+pub(crate) fn from_symbol(
+    lookup: &Lookup<'_>,
+    symbol: &Rc<SymbolRow>,
+    params: &TraceParams,
+) -> Result<TraceResult, QueryError> {
+    let meaning = names::Meaning { symbol: Rc::clone(symbol), also: Vec::new() };
+    from(lookup, &graph(lookup, params), &meaning, params)
 }
 
 fn from(

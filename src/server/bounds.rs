@@ -1,6 +1,7 @@
 //! Checks that docs/limits.md lists every limit on what a peer or a file of a repository can take,
 //! with its value.
 
+use super::page::{around, map, matrix, written};
 use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
 use super::tools::tool::common::MAX_MEANINGS;
@@ -178,6 +179,21 @@ fn of_changes() -> Vec<(&'static str, String)> {
     ]
 }
 
+fn of_page() -> Vec<(&'static str, String)> {
+    vec![
+        ("around::MAX_LINES", count(around::MAX_LINES as usize)),
+        ("around::MAX_SITES", count(around::MAX_SITES)),
+        ("around::MAX_NEIGHBOURS", count(around::MAX_NEIGHBOURS)),
+        ("map::MAX_BOXES", count(map::MAX_BOXES)),
+        ("matrix::MAX_ROWS", count(matrix::MAX_ROWS)),
+        ("matrix::MAX_CELLS", count(matrix::MAX_CELLS)),
+        ("written::MAX_SYMBOLS", count(written::MAX_SYMBOLS)),
+        ("written::MAX_DIRECTORIES", count(written::MAX_DIRECTORIES)),
+        ("written::MAX_ANSWERS", bytes(written::MAX_ANSWERS)),
+        ("matrix::MAX_USES", count(matrix::MAX_USES)),
+    ]
+}
+
 fn of_statements() -> Vec<(&'static str, String)> {
     let size = |number: i64| bytes(usize::try_from(number).expect("it is positive"));
     let cache = usize::try_from(config::Limits::default().cache_bytes).expect("it fits");
@@ -276,6 +292,7 @@ fn the_table_of_limits_says_what_the_code_does() {
         of_statements(),
         of_answers(),
         of_changes(),
+        of_page(),
         of_files(),
     ]
     .concat();

@@ -33,6 +33,14 @@ mod bounds;
 mod hooks;
 mod jsonrpc;
 mod language_server;
+/// What the page asks.
+mod page {
+    pub(crate) mod around;
+    pub(crate) mod map;
+    pub(crate) mod matrix;
+    pub(crate) mod questions;
+    pub(crate) mod written;
+}
 mod peers;
 mod protocol;
 mod proxy;
@@ -52,6 +60,7 @@ pub use cograph_system::allocator::give_back_in_time;
 pub use hooks::{HookClient, HookEvent, MAX_INPUT, run_hook};
 pub use jsonrpc::admission::{Class, LaneState};
 pub use language_server::run_language_server;
+pub use page::written::{WrittenPage, written_page};
 pub use peers::{Probe, ProbeError, probe};
 #[cfg(feature = "faults")]
 pub use protocol::fixtures::{FixtureError, Fixtures};
@@ -67,8 +76,8 @@ pub use tools::arguments::paths::from_directory;
 pub use tools::impact::report::{ReportForm, Verdict, relative_reference, report, verdict};
 pub use tools::table::{TOOLS, instructions, tool};
 pub use tools::tool::{DEFAULT_BUDGET, MAX_BUDGET, Parameter, Shape, Tool};
-pub use tools::{Form, Outcome, Reply, call};
-pub use workspace::host::Host;
+pub use tools::{Outcome, Reply, call};
+pub use workspace::host::{Form, Host};
 pub use workspace::metrics::{CallState, ProgressReport, ServerState};
 pub use workspace::repositories::{AllowedRoots, Patience, Repositories, Unavailable};
 

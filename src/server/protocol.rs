@@ -17,6 +17,7 @@ use super::tools::arguments::complete;
 use crate::jsonrpc::message::{
     ID_BYTES, INVALID_PARAMS, METHOD_NOT_FOUND, RequestId, RpcError, UNSUPPORTED_VERSION,
 };
+use crate::page::questions;
 use crate::tools::table;
 use crate::tools::table::MoreTools;
 use crate::workspace::roots::PATH_BYTES;
@@ -148,6 +149,7 @@ impl Session {
             (_, "resources/templates/list") => TEMPLATES.page(era, &params),
             (_, "prompts/list") => PROMPTS.page(era, &params),
             (_, "prompts/get") => prompt(era, params),
+            (Era::Stateless, questions::METHOD) => page_question(params),
             (_, "completion/complete") => complete(era, &params),
             (_, "resources/read") => resource_read(era, &params),
             (Era::Stateless, "subscriptions/listen") => {
@@ -330,6 +332,16 @@ fn complete(era: Era, params: &Map<String, Value>) -> Result<Method, RpcError> {
             json!({"values": [], "total": 0, "hasMore": false}),
         ))),
     }
+}
+
+/// A question of the page: each is a tool, most of them without a place in the list.
+fn page_question(mut params: Map<String, Value>) -> Result<Method, RpcError> {
+    let arguments = object(&mut params, "arguments")?;
+    let name = text(&params, "name", "the name of a question")?;
+    let tool = questions::question(name)
+        .ok_or_else(|| RpcError::new(INVALID_PARAMS, "the page asks no such question"))?;
+    let progress_token = progress_token(&params);
+    Ok(Method::Call(Call { tool, arguments, purpose: Purpose::Page, progress_token }))
 }
 
 fn invalid(message: String) -> RpcError {

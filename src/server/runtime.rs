@@ -14,6 +14,7 @@ use crate::session::dispatch::until;
 use crate::session::shutdown;
 use crate::transport::local::LocalAcceptor;
 use crate::workspace::repositories::shared::Shared;
+use cograph_system::sockets::LocalStream;
 use cograph_system::{allocator, sockets};
 pub use error::ServeError;
 use http::Http;
@@ -39,8 +40,8 @@ const ACCEPT_BACKOFF: Duration = Duration::from_millis(100);
 /// Listeners of a runtime and its idle timeout.
 #[derive(Clone, Debug)]
 pub struct Listening {
-    /// Path of the Unix socket. Its directory must be private to the user.
-    pub socket: PathBuf,
+    /// Path of the Unix socket, if there is one. Its directory must be private to the user.
+    pub socket: Option<PathBuf>,
     /// HTTP listener.
     pub http: Option<HttpListening>,
     /// Exit after this time without a client.
@@ -66,8 +67,8 @@ pub fn serve(
     if !sockets::ARE_THERE && listening.http.is_none() {
         return Err(ServeError::NoSockets);
     }
-    let (place, listener) = SocketPlace::take(&listening.socket)?;
-    let web = listening.http.as_ref().map(|web| listen(web, &place)).transpose()?;
+    let (place, listener) = listening.socket.as_deref().map(SocketPlace::take).transpose()?.unzip();
+    let web = listening.http.as_ref().map(|web| listen(web, place.as_ref())).transpose()?;
     let within: Arc<[PathBuf]> =
         listening.http.as_ref().map(|web| web.within.clone()).unwrap_or_default().into();
     allocator::give_back_in_time();
@@ -83,7 +84,7 @@ pub fn serve(
         Sessions::new(Arc::clone(&shared), options.root, within, options.limits, options.delay);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
-        let listener = LocalAcceptor::new(listener)?;
+        let listener = listener.map(LocalAcceptor::new).transpose()?;
         let (web, ready) = match web {
             Some(HttpEndpoint { listener, guard, token_file }) => {
                 let listener = TcpListener::from_std(listener)?;
@@ -93,7 +94,8 @@ pub fn serve(
             None => (None, None),
         };
         on_ready(ready);
-        accept_clients(&sessions, &listener, web.as_ref(), events, listening.idle_exit).await;
+        accept_clients(&sessions, listener.as_ref(), web.as_ref(), events, listening.idle_exit)
+            .await;
         drop(listener);
         drain(&sessions, web.is_some()).await;
         Ok::<_, io::Error>(())
@@ -114,14 +116,14 @@ struct HttpEndpoint {
 }
 
 /// Binds the HTTP address. A bearer token is always required.
-fn listen(web: &HttpListening, place: &SocketPlace) -> Result<HttpEndpoint, ServeError> {
-    let (token, token_file) = match &web.token {
-        Some(token) => (token.clone(), None),
-        None if web.address.ip().is_loopback() => {
+fn listen(web: &HttpListening, place: Option<&SocketPlace>) -> Result<HttpEndpoint, ServeError> {
+    let (token, token_file) = match (&web.token, place) {
+        (Some(token), _) => (token.clone(), None),
+        (None, Some(place)) if web.address.ip().is_loopback() => {
             let (token, path) = place.token()?;
             (token, Some(path))
         }
-        None => return Err(ServeError::Open { address: web.address }),
+        (None, _) => return Err(ServeError::Open { address: web.address }),
     };
     let failed = |source| ServeError::Http { address: web.address, source };
     let listener = std::net::TcpListener::bind(web.address).map_err(failed)?;
@@ -132,7 +134,7 @@ fn listen(web: &HttpListening, place: &SocketPlace) -> Result<HttpEndpoint, Serv
 /// Accept loop.
 async fn accept_clients(
     sessions: &Sessions,
-    listener: &LocalAcceptor,
+    listener: Option<&LocalAcceptor>,
     web: Option<&(TcpListener, Arc<Http>)>,
     mut events: Receiver<Event>,
     idle_exit: Option<Duration>,
@@ -159,7 +161,7 @@ async fn accept_clients(
                 Ok(())
             }
             () = until(leave_at), if leave_at.is_some() => return,
-            accepted = listener.accept() => {
+            accepted = accept_local(listener) => {
                 accepted.and_then(|(stream, user)| sessions.begin(stream, user))
             }
             accepted = accept(web) => accepted,
@@ -168,6 +170,13 @@ async fn accept_clients(
             tracing::warn!(%error, "a client could not be admitted");
             until(Some(Instant::now() + ACCEPT_BACKOFF)).await;
         }
+    }
+}
+
+async fn accept_local(listener: Option<&LocalAcceptor>) -> io::Result<(LocalStream, u32)> {
+    match listener {
+        Some(listener) => listener.accept().await,
+        None => std::future::pending().await,
     }
 }
 

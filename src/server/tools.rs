@@ -21,7 +21,7 @@ use crate::answers::render::sources::{FEW, MANY};
 use crate::answers::{failure, render, reply};
 use crate::base::escape;
 use crate::jsonrpc::admission::Class;
-use crate::workspace::host::Host;
+use crate::workspace::host::{Form, Host};
 use crate::workspace::repositories::{QueryHints, Readiness, Repositories, Unavailable};
 use arguments::{Arguments, paths};
 use cograph_faults as faults;
@@ -66,15 +66,6 @@ pub(super) trait Tools: Send + Sync {
 
     /// Runs a call on the calling thread.
     fn call(&self, tool: &'static Tool, arguments: &Arguments, host: &dyn Host) -> Reply;
-}
-
-/// Format of a response.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
-    /// Text within the budget.
-    Text,
-    /// JSON, complete.
-    Json,
 }
 
 /// Notice in the first response of a session.
@@ -263,6 +254,6 @@ impl Tools for Toolbox {
         if self.delay.is_some_and(|delay| host.cancel().wait(delay)) {
             return Reply::error("cancelled");
         }
-        call(tool, arguments, &self.repositories, host, Form::Text)
+        call(tool, arguments, &self.repositories, host, host.form())
     }
 }

@@ -11,10 +11,10 @@ mod windows;
 #[cfg(unix)]
 pub use unix::{
     ChildGroup, ParentProcess, ProcessId, RUNNING, described, detach, end_from_outside, fault,
-    was_ended_from_outside,
+    open_file, was_ended_from_outside,
 };
 #[cfg(not(unix))]
 pub use windows::{
     ChildGroup, ParentProcess, ProcessId, RUNNING, described, detach, end_from_outside, fault,
-    was_ended_from_outside,
+    open_file, was_ended_from_outside,
 };

@@ -139,6 +139,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["peers", "transport", "workspace"],
             &["answers"],
             &["hooks", "language_server", "tools"],
+            &["page"],
             &["protocol"],
             &["session"],
             &["runtime"],

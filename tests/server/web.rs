@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use super::client::{PATIENCE, SMALL, initialize, meta, place, threads_of};
 
+mod page;
 mod unauthenticated;
 
 /// A runtime with its address.

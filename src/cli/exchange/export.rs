@@ -1,5 +1,6 @@
-//! `cograph export`: parts of the graph as JSON lines, read from the store.
+//! `cograph export`: parts of the graph for other programs, read from the store.
 
+mod drawing;
 mod scip;
 
 use std::collections::BTreeMap;
@@ -24,6 +25,10 @@ use cograph_store::{FileKey, FileRow, SiteRow, Snapshot, StoreError, SymbolKey, 
 pub(crate) enum Command {
     /// Every pair of caller and callee, one JSON object a line
     Calls(RootArgument),
+    /// Modules, the neighbourhood of a symbol, or a path, for Graphviz
+    Dot(drawing::DrawingArguments),
+    /// The same for Mermaid, which draws it inside of Markdown
+    Mermaid(drawing::DrawingArguments),
     /// Definitions, references, relations and names outside of the repository as a SCIP index
     Scip(scip::ScipArguments),
 }
@@ -31,6 +36,12 @@ pub(crate) enum Command {
 pub(crate) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
     let root = match command {
         Command::Calls(root) => root,
+        Command::Dot(arguments) => {
+            return drawing::run(config, arguments, drawing::Language::Dot);
+        }
+        Command::Mermaid(arguments) => {
+            return drawing::run(config, arguments, drawing::Language::Mermaid);
+        }
         Command::Scip(arguments) => return scip::run(config, arguments),
     };
     let repositories = ask::repositories(config, root.repository(config)?.root);

@@ -10,6 +10,7 @@ use crate::protocol::resources::MIME_TYPE;
 use crate::protocol::subscriptions;
 use crate::protocol::version::{Era, PEER_KEY, SERVER_KEY, server_info};
 use crate::tools::tool::reply::{Outcome, Reply};
+use crate::workspace::host::Form;
 use serde_json::{Value, json};
 
 /// Cache lifetime of constant lists at clients, in milliseconds.
@@ -27,12 +28,19 @@ pub(crate) enum Purpose {
     Resource(String),
     /// Result of `completion/complete`. An error is a JSON-RPC error.
     Completion,
+    /// Result of the page's method: the answer as JSON. An error is a JSON-RPC error.
+    Page,
     /// Result of a test fixture.
     #[cfg(feature = "faults")]
     Fixture,
 }
 
 impl Purpose {
+    /// Format of the answer.
+    pub(crate) fn form(&self) -> Form {
+        if *self == Self::Page { Form::Json } else { Form::Text }
+    }
+
     /// Response to a finished call.
     pub(crate) fn answer(&self, era: Era, reply: Reply) -> Answer {
         match self {
@@ -58,6 +66,19 @@ impl Purpose {
                 )),
                 Outcome::NotYet | Outcome::Failed | Outcome::Stopped => {
                     Err(about(uri, INTERNAL_ERROR, reply.text))
+                }
+            },
+            Self::Page => match reply.outcome {
+                // The text is the JSON of the answer.
+                Outcome::Found | Outcome::Nothing => {
+                    Ok(format!(r#"{{"resultType":"complete","answer":{}}}"#, reply.text))
+                }
+                Outcome::NotYet => Ok(shaped(era, json!({"wait": reply.text}))),
+                Outcome::Missing | Outcome::Refused => {
+                    Err(RpcError::new(INVALID_PARAMS, reply.text))
+                }
+                Outcome::Failed | Outcome::Stopped => {
+                    Err(RpcError::new(INTERNAL_ERROR, reply.text))
                 }
             },
             Self::Completion => match reply.outcome {

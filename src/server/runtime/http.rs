@@ -21,7 +21,8 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Channel, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    ACCEPT, CACHE_CONTROL, CONTENT_TYPE, HeaderMap, HeaderValue, WWW_AUTHENTICATE,
+    ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderMap, HeaderValue,
+    REFERRER_POLICY, WWW_AUTHENTICATE, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
@@ -39,6 +40,8 @@ use unauthenticated::{Entry, Unauthenticated};
 
 /// Path of the endpoint.
 const ENDPOINT: &str = "/mcp";
+/// Path of the page.
+const PAGE: &str = "/";
 /// Maximum number of open connections.
 pub(crate) const MAX_CONNECTIONS: usize = 512;
 /// Timeout of reading a request's head, of reading its body, and of a write to a stream.
@@ -130,7 +133,12 @@ impl Http {
     }
 
     async fn serve(self: Arc<Self>, request: Request<Incoming>, entry: &Entry) -> Answer {
-        match self.guard.admit(request.uri(), request.headers()) {
+        let place = self.guard.admit_place(request.uri(), request.headers());
+        // The document is the same for everyone and has no data: its script shows the token.
+        if place.is_ok() && request.uri().path() == PAGE && *request.method() == Method::GET {
+            return page();
+        }
+        match place.and_then(|()| self.guard.admit_token(request.headers())) {
             Ok(()) => entry.admit(),
             Err((status, why)) => {
                 let mut answer = plain(status, why);
@@ -356,6 +364,24 @@ fn json(status: StatusCode, frame: Vec<u8>) -> Answer {
     let mut answer = Response::new(Full::new(Bytes::from(frame)).boxed());
     *answer.status_mut() = status;
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    answer
+}
+
+/// The page, which may request nothing from elsewhere and which no other page may frame.
+fn page() -> Answer {
+    let mut answer = plain(StatusCode::OK, cograph_page::served());
+    let policy = HeaderValue::from_str(&cograph_page::policy());
+    let policy = policy.unwrap_or(HeaderValue::from_static("default-src 'none'"));
+    let fixed = [
+        (CONTENT_TYPE, "text/html; charset=utf-8"),
+        (CACHE_CONTROL, "no-store"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ];
+    answer.headers_mut().insert(CONTENT_SECURITY_POLICY, policy);
+    for (name, value) in fixed {
+        answer.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
     answer
 }
 

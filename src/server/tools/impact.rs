@@ -1,7 +1,7 @@
 //! `impact`: what a change breaks, what depends on it, which tests to run.
 
-pub(super) mod coverage;
-pub(super) mod history;
+pub(crate) mod coverage;
+pub(crate) mod history;
 mod json;
 pub(crate) mod report;
 mod shell;

@@ -102,7 +102,7 @@ pub(super) const CONTROL_DEADLINE: Duration = Duration::from_secs(2);
 pub(crate) const QUERY_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Deadline of tools of class `Heavy`.
-pub(super) const HEAVY_DEADLINE: Duration = Duration::from_secs(30);
+pub(crate) const HEAVY_DEADLINE: Duration = Duration::from_secs(30);
 
 /// Parameters of every tool.
 static COMMON: [Parameter; 2] = [

@@ -5,6 +5,15 @@ use crate::workspace::metrics::{ProgressReport, ServerState};
 use cograph_model::cancel::CancelToken;
 use std::time::Duration;
 
+/// Format of a response.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// Text within the budget.
+    Text,
+    /// JSON, complete.
+    Json,
+}
+
 /// Host of a tool call.
 pub trait Host {
     /// Cancellation of the call.
@@ -22,4 +31,8 @@ pub trait Host {
     fn server(&self) -> Option<&ServerState>;
     /// Reports the run time of SQL statements; called once, at the end of the call.
     fn spent_in_statements(&self, time: Duration);
+    /// Format of the response.
+    fn form(&self) -> Form {
+        Form::Text
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -131,6 +132,15 @@ impl ParentProcess {
 /// Link to the running executable, where the system has one: usable even after the file was
 /// replaced by another version.
 pub const RUNNING: Option<&str> = Some("/proc/self/exe");
+
+/// Opens a file with the program that the user has chosen for it. Signals of the terminal do not
+/// reach that program.
+pub fn open_file(path: &Path) -> io::Result<Child> {
+    let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+    let mut command = Command::new(opener);
+    command.arg(path).process_group(0);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+}
 
 /// Leaves the session and the working directory of the parent process, so that neither ends with
 /// the other.

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::os::windows::io::AsRawHandle;
+use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -145,6 +146,13 @@ impl ParentProcess {
 
 /// Link to the running executable: there is none.
 pub const RUNNING: Option<&str> = None;
+
+/// Opens a file with the program that the user has chosen for it.
+pub fn open_file(path: &Path) -> io::Result<Child> {
+    let mut command = Command::new("explorer");
+    command.arg(path);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+}
 
 /// Without effect: no process is started that outlives its parent.
 pub fn detach() {}

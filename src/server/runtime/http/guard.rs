@@ -43,7 +43,7 @@ impl BearerToken {
     }
 
     /// Generates a token; also returns its text for the token file.
-    pub(crate) fn random() -> io::Result<(Self, String)> {
+    pub fn random() -> io::Result<(Self, String)> {
         let text = random_name()?;
         Ok((Self(text.clone()), text))
     }
@@ -72,9 +72,9 @@ impl Guard {
         Self { is_local: address.ip().is_loopback(), token }
     }
 
-    /// Checks `Host`, `Origin` and the token. Ambiguous headers are rejected: a reverse proxy may
-    /// have parsed them differently.
-    pub(super) fn admit(
+    /// Checks `Host` and `Origin`. Ambiguous headers are rejected: a reverse proxy may have parsed
+    /// them differently.
+    pub(super) fn admit_place(
         &self,
         uri: &Uri,
         headers: &HeaderMap,
@@ -100,6 +100,14 @@ impl Guard {
                 return Err((StatusCode::FORBIDDEN, "pages of other origins may not come here"));
             }
         }
+        Ok(())
+    }
+
+    /// Checks the token.
+    pub(super) fn admit_token(
+        &self,
+        headers: &HeaderMap,
+    ) -> Result<(), (StatusCode, &'static str)> {
         if !self.token.is_shown(headers) {
             return Err((StatusCode::UNAUTHORIZED, "the bearer token is missing or wrong"));
         }
@@ -208,7 +216,8 @@ mod tests {
             address.parse().expect("an address"),
             BearerToken::new(TOKEN).expect("it is long enough"),
         );
-        let admitted = guard.admit(&uri.parse().expect("a target"), &headers(given));
+        let (uri, headers) = (uri.parse().expect("a target"), headers(given));
+        let admitted = guard.admit_place(&uri, &headers).and_then(|()| guard.admit_token(&headers));
         admitted.map_err(|(status, _)| status.as_u16())
     }
 

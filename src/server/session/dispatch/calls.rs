@@ -158,6 +158,7 @@ impl Dispatcher {
                     last: Cell::new(None),
                     paused: Cell::new(None),
                     state,
+                    form: call.purpose.form(),
                 };
                 if let Err(error) = spawn(call.tool, arguments, link, Arc::clone(&self.tools)) {
                     tracing::error!(%error, "cannot start a thread for a call");

@@ -7,7 +7,7 @@ use crate::tools::Tools;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::Tool;
 use crate::tools::tool::reply::Reply;
-use crate::workspace::host::Host;
+use crate::workspace::host::{Form, Host};
 use crate::workspace::metrics::{ProgressReport, ServerState};
 use cograph_faults::{Fault, planted};
 use cograph_model::cancel::CancelToken;
@@ -35,6 +35,7 @@ pub(super) struct Link {
     /// Server state, for tools of class `Control`.
     pub(super) state: Option<ServerState>,
     pub(super) times: Times,
+    pub(super) form: Form,
 }
 
 /// Timings of a call, for the log.
@@ -108,6 +109,10 @@ impl Host for Link {
 
     fn spent_in_statements(&self, time: Duration) {
         self.times.statements.set(time);
+    }
+
+    fn form(&self) -> Form {
+        self.form
     }
 }
 
