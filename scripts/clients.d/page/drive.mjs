@@ -105,12 +105,13 @@ async function interactions(page) {
     };
   };
   const follow = ([selector, at]) => {
-    const links = [...document.querySelectorAll(selector)];
+    // Not to where it is already: nothing would change.
+    const links = [...document.querySelectorAll(selector)].filter((link) => link.href !== location.href);
     const link = links[at % Math.max(1, links.length)];
-    const before = document.querySelector("main h1")?.textContent + location.hash;
+    const before = document.querySelector("main .around");
     return {
       start: () => link?.click(),
-      done: () => !link || link.href === location.href && document.querySelector("main .around .line, main .problem") !== null && document.querySelector("main h1")?.textContent + location.hash !== before,
+      done: () => !link || document.querySelector("main .around") !== before && document.querySelector("main .around .line, main .problem") !== null && location.href === link.href,
     };
   };
   const press = ([selector, key]) => {

@@ -1,6 +1,6 @@
 // Module map: a treemap by lines, laid out by the program, coloured by what is known of the files.
 import type { JSX, TargetedKeyboardEvent } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { written } from "./ask";
 import { direction, Pending, Some, Text, useAnswer } from "./parts";
 import { address, go, type Route } from "./route";
@@ -20,7 +20,7 @@ export function Map({ route }: { route: Route }): JSX.Element {
   const path = route.values.path ?? "";
   const colour = (route.values.colour ?? "tests") as Colour;
   const isTall = !written && matchMedia(NARROW).matches;
-  const values = useMemo(() => ({ path, colour, ...(isTall ? { tall: true } : {}) }), [path, colour, isTall]);
+  const values = useMemo(() => ({ ...(path ? { path } : {}), colour, ...(isTall ? { tall: true } : {}) }), [path, colour, isTall]);
   const answer = useAnswer<ModuleMap>("map", values);
   return (
     <section aria-label="Module map">
@@ -35,7 +35,7 @@ export function Map({ route }: { route: Route }): JSX.Element {
           {" "}<a href={address("matrix", { path })}>dependencies</a>
         </p>
       </header>
-      {answer.state === "there" ? <Treemap of={answer.answer} isOld={answer.isOld ?? false} /> : <Pending of={answer} />}
+      {answer.state === "there" ? <Treemap key={`${answer.answer.path} ${answer.answer.colour}`} of={answer.answer} isOld={answer.isOld ?? false} /> : <Pending of={answer} />}
     </section>
   );
 }
@@ -69,7 +69,6 @@ function described(box: Box, colour: Colour): string {
 
 function Treemap({ of, isOld }: { of: ModuleMap; isOld: boolean }): JSX.Element {
   const [shown, setShown] = useState<number | null>(null);
-  useEffect(() => setShown(null), [of]);
   const byId = useMemo(() => new globalThis.Map(of.boxes.map((box) => [box.id, box])), [of]);
   const box = shown === null ? undefined : byId.get(shown);
   // The same node each time: what the pointer is over changes the line above, not a thousand boxes.

@@ -1,6 +1,6 @@
 // Dependency matrix: rows use columns. The program orders it, so that what stands below the diagonal closes a cycle.
 import type { JSX, TargetedKeyboardEvent } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { Trail } from "./map";
 import { direction, Pending, Some, Text, useAnswer } from "./parts";
 import { address, go, type Route } from "./route";
@@ -14,7 +14,7 @@ const HEAD = 34;
 export function Matrix({ route }: { route: Route }): JSX.Element {
   const path = route.values.path ?? "";
   const depth = Number(route.values.depth ?? 0);
-  const values = useMemo(() => ({ path, ...(depth > 0 ? { depth } : {}) }), [path, depth]);
+  const values = useMemo(() => ({ ...(path ? { path } : {}), ...(depth > 0 ? { depth } : {}) }), [path, depth]);
   const answer = useAnswer<Found>("matrix", values);
   const { from, to } = route.values;
   return (
@@ -30,7 +30,7 @@ export function Matrix({ route }: { route: Route }): JSX.Element {
           </>}
         </p>
       </header>
-      {answer.state === "there" ? <Table of={answer.answer} from={from} to={to} /> : <Pending of={answer} />}
+      {answer.state === "there" ? <Table key={`${answer.answer.path} ${answer.answer.depth}`} of={answer.answer} from={from} to={to} /> : <Pending of={answer} />}
       {answer.state === "there" && from && to && <Behind values={{ ...values, from, to }} />}
     </section>
   );
@@ -38,7 +38,6 @@ export function Matrix({ route }: { route: Route }): JSX.Element {
 
 function Table({ of, from, to }: { of: Found; from?: string; to?: string }): JSX.Element {
   const [shown, setShown] = useState<number | null>(null);
-  useEffect(() => setShown(null), [of]);
   const inCycles = of.cells.filter((cell) => cell.in_cycle).length;
   const cell = shown === null ? undefined : of.cells[shown];
   // See the map.
@@ -140,7 +139,7 @@ function clipped(path: string): string {
   return text.length <= 30 ? text : `…${text.slice(-29)}`;
 }
 
-function Behind({ values }: { values: { path: string; from: string; to: string } }): JSX.Element {
+function Behind({ values }: { values: { path?: string; depth?: number; from: string; to: string } }): JSX.Element {
   const answer = useAnswer<Uses>("uses", values);
   return (
     <section aria-label="Files behind the dependency">

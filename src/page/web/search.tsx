@@ -9,7 +9,7 @@ import type { Found, Named, Overview } from "./types";
 
 const RESULTS = 100;
 /** Time after which a pause in typing is one, in milliseconds. */
-const PAUSE = 60;
+const PAUSE = 25;
 
 export function Search({ route }: { route: Route }): JSX.Element {
   const [typed, setTyped] = useState(route.values.q ?? "");

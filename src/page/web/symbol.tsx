@@ -24,7 +24,7 @@ export function Symbol({ route }: { route: Route }): JSX.Element {
   if (found === null) return <Pending of={answer} />;
   const of = found.symbol;
   return (
-    <section aria-label={`Symbol ${visible(of.name)}`} onKeyDown={moveBetweenColumns}>
+    <section key={`${of.symbol} ${of.line}`} aria-label={`Symbol ${visible(of.name)}`} onKeyDown={moveBetweenColumns}>
       <header class="symbol">
         <h1 tabIndex={-1} ref={heading}><Text of={shortName(of.symbol)} /> <Kind of={of.kind} /></h1>
         <p>
@@ -124,7 +124,6 @@ function Node({ of }: { of: Neighbour }): JSX.Element {
 
 function SourceText({ of }: { of: Around }): JSX.Element {
   const [chosen, setChosen] = useState<SourceSite | null>(null);
-  useEffect(() => setChosen(null), [of]);
   const byLine = useMemo(() => marked(of), [of]);
   const { source } = of;
   if (source.error) return <section aria-label="Source" class="column"><p class="problem">{visible(source.error)}</p></section>;

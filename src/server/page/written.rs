@@ -83,15 +83,15 @@ pub fn written_page(
     let context = QueryContext { snapshot, files, cancel, room: ROOM, sources: 0, process: None };
     let mut page = Answers { context, answers: Vec::new(), bytes: 0 };
     page.add("overview", json!({}))?;
-    page.add("map", json!({"path": "", "colour": "tests"}))?;
-    page.add("matrix", json!({"path": ""}))?;
+    page.add("map", json!({"colour": "tests"}))?;
+    page.add("matrix", json!({}))?;
     if let Some(change) = change {
         // Another error than that of the question would say less.
         page.add("impact", json!({"symbol": [change]}))?;
     }
     page.add("impact", json!({}))?;
     for colour in ["churn", "unused", "coverage"] {
-        page.add("map", json!({"path": "", "colour": colour}))?;
+        page.add("map", json!({"colour": colour}))?;
     }
     let params = OverviewParams { limit: MAX_SYMBOLS, ..OverviewParams::default() };
     let most_used = query::overview(snapshot, &params, cancel)?.hot_spots;
