@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use cograph::model::cancel::CancelToken;
 use cograph::query::overview::map::{MapNodeKind, MapParams, map};
-use cograph::query::overview::matrix::{MatrixParams, matrix, uses_between};
+use cograph::query::overview::matrix::{MatrixParams, MatrixResult, matrix, uses_between};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -189,7 +189,7 @@ fn a_map_is_a_tree_by_lines_that_is_cut_at_a_limit() {
 fn a_matrix_has_cycles_and_the_files_behind_its_cells() {
     let (_cache, snapshot, _) = stored_sample();
     let token = CancelToken::new();
-    let params = MatrixParams { path: String::new(), depth: 1, limit: 10 };
+    let params = MatrixParams { path: String::new(), depth: 1, tests: true, limit: 10 };
     let found = matrix(&snapshot, &params, &token).expect("a matrix");
     let place = |name: &str| found.modules.iter().position(|module| module.path == name);
     let (app, lib) = (place("app").expect("a module"), place("lib").expect("a module"));
@@ -200,6 +200,10 @@ fn a_matrix_has_cycles_and_the_files_behind_its_cells() {
     assert_eq!(files.iter().map(|one| one.sites).sum::<u64>(), cell.sites, "{files:?}");
     assert_eq!(total, files.len() as u64);
     assert!(files.iter().all(|one| Path::new(one.from.as_str()).starts_with("app")));
+    let without = MatrixParams { tests: false, ..params.clone() };
+    let without = matrix(&snapshot, &without, &token).expect("a matrix");
+    let has_tests = |found: &MatrixResult| found.modules.iter().any(|one| one.path == "tests");
+    assert!(has_tests(&found) && !has_tests(&without), "{without:?}");
     // Fewer modules than there are: those with most dependencies.
     let few = matrix(&snapshot, &MatrixParams { limit: 2, ..params }, &token).expect("a matrix");
     assert_eq!((few.modules.len(), few.total), (2, found.total));

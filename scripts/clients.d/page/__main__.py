@@ -84,8 +84,9 @@ def addresses(program, root, environment):
     run = lambda *arguments: json.loads(subprocess.run([program, *arguments, "--root", root, "--json"], env=environment, capture_output=True, text=True, check=True).stdout)
     overview = run("overview")
     spots = overview["hot_spots"]
-    callee = next(spot for spot in spots if spot["kind"] in ("function", "method"))
-    callers = run("trace", callee["symbol"], "--depth", "2")
+    code = [spot for spot in spots if spot["kind"] in ("function", "method")]
+    callee = next((spot for spot in code if not any(word in spot["path"] for word in ("test", "mock"))), code[0])
+    callers = run("trace", callee["symbol"], "--depth", "4", "--tests", "exclude")
     tree = callers.get("tree") or callers["meanings"][0]["tree"]
     nodes = [node for node in tree["nodes"] if "symbol" in node["end"]]
     far = max(nodes, key=lambda node: node["depth"])["end"]["symbol"]

@@ -183,6 +183,8 @@ if (job.what === "views") {
   await settle(page, ready.search);
   found.entrance_ms = Date.now() - begun;
   found.times = await interactions(page);
+  await page.evaluate(() => localStorage.clear());
+  await page.reload();
   await shots(page, "light");
   await close(page);
   // The token is no part of the address any more: another window has none.

@@ -36,7 +36,7 @@ function Result({ of }: { of: Impact }): JSX.Element {
     <>
       <p class="status" role="status">
         {of.between && <><Text of={of.between} />: </>}
-        {plural(of.files.length, "file")}, {plural(changed.length, "symbol")}, {plural(of.breaks.length, "break")}, {plural(of.dependents.length, "dependent")}, {plural(of.tests.length, "test")}
+        {of.files.length > 0 && `${plural(of.files.length, "file")}, `}{plural(changed.length, "symbol")}, {plural(of.breaks.length, "break")}, {plural(of.dependents.length, "dependent")}, {plural(of.tests.length, "test")}
       </p>
       {of.unknown.length > 0 && <Some items={of.unknown} most={10} what="notes">{(note) => <span class="note"><Text of={note} /></span>}</Some>}
       <div class="columns">
@@ -46,6 +46,7 @@ function Result({ of }: { of: Impact }): JSX.Element {
             {(one) => <><a class="name" href={at(one.path, one.line)}><Text of={one.name} /></a> <Kind of={one.kind} /> <span class="note">{one.change}</span> <Place path={one.path} line={one.line} /></>}
           </Some>
           <h2>Breaks</h2>
+          {of.breaks.length === 0 && <p class="note">none that is known</p>}
           <Some items={of.breaks} most={MOST} what="breaks">
             {(one) => <><a href={at(one.path, one.line)}><Place path={one.path} line={one.line} /></a> <b class={`c-${one.certainty}`}>{one.kind}</b> <Text of={one.reason} /></>}
           </Some>

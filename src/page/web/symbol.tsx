@@ -29,7 +29,7 @@ export function Symbol({ route }: { route: Route }): JSX.Element {
         <h1 tabIndex={-1} ref={heading}><Text of={shortName(of.symbol)} /> <Kind of={of.kind} /></h1>
         <p>
           <a href={address("file", { path: of.path })}><Place path={of.path} line={of.line} /></a>
-          <span class="note"> {plural(of.references, "reference")}{of.flags.length > 0 && ` · ${of.flags.join(", ")}`}</span>
+          <span class="note"> · {plural(of.references, "reference")}{of.flags.length > 0 && ` · ${of.flags.join(", ")}`}</span>
           {" · "}<a href={address("path", { from: of.symbol })}>path from here</a>
           {" · "}<a href={address("change", { change: of.symbol })}>what a change affects</a>
         </p>

@@ -22,6 +22,8 @@ pub struct MatrixParams {
     pub path: String,
     /// Levels of directories below `path` that are separate modules. 0 selects a depth.
     pub depth: u32,
+    /// True to include files of test code.
+    pub tests: bool,
     /// Maximum number of modules: those with most dependencies.
     pub limit: usize,
 }
@@ -77,7 +79,7 @@ pub fn matrix(
     cancel: &CancelToken,
 ) -> Result<MatrixResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
-    let (path, files) = files_below(&lookup, &params.path)?;
+    let (path, files) = files_of(&lookup, params)?;
     let (depth, modules) = modules_at(&lookup, &files, &path, params.depth);
     let uses = Uses::new(&lookup, &files, &modules)?;
     let mut weight = vec![(0_u64, 0_u64); modules.infos.len()];
@@ -122,7 +124,7 @@ pub fn uses_between(
     cancel: &CancelToken,
 ) -> Result<(Vec<FileUse>, u64), QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
-    let (path, files) = files_below(&lookup, &params.path)?;
+    let (path, files) = files_of(&lookup, params)?;
     let (_, modules) = modules_at(&lookup, &files, &path, params.depth);
     let module = |name: &str| modules.infos.iter().position(|info| info.path == name);
     let missing = |name: &str| QueryError::NoSuchPath { path: name.to_owned(), near: Vec::new() };
@@ -157,6 +159,18 @@ pub fn uses_between(
     let total = found.len() as u64;
     found.truncate(params.limit);
     Ok((found, total))
+}
+
+/// The files of a matrix. A directory of tests alone is shown with its tests.
+fn files_of(
+    lookup: &Lookup<'_>,
+    params: &MatrixParams,
+) -> Result<(String, Vec<FileRow>), QueryError> {
+    let (path, mut files) = files_below(lookup, &params.path)?;
+    if !params.tests && files.iter().any(|file| !file.test) {
+        files.retain(|file| !file.test);
+    }
+    Ok((path, files))
 }
 
 /// The modules of a directory, and the levels that they are cut at; 0 for files.

@@ -27,6 +27,8 @@ const PATH: Parameter = Parameter::new("path", Shape::Text { most: 1024 }, "Only
 const DEPTH: Parameter =
     Parameter::new("depth", Shape::Integer { least: 1, most: 20 }, "Levels of directories");
 
+const TESTS: Parameter = Parameter::new("tests", Shape::Flag, "Test code too");
+
 pub(crate) static TOOL: Tool = Tool {
     name: "matrix",
     title: "Dependency matrix",
@@ -34,7 +36,7 @@ pub(crate) static TOOL: Tool = Tool {
     class: Class::Heavy,
     deadline: HEAVY_DEADLINE,
     hint: None,
-    own: &[PATH, DEPTH],
+    own: &[PATH, DEPTH, TESTS],
     output: None,
     handler: RUN,
 };
@@ -49,6 +51,7 @@ pub(crate) static USES: Tool = Tool {
     own: &[
         PATH,
         DEPTH,
+        TESTS,
         Parameter::new("from", Shape::Text { most: 1024 }, "Dependent module").required(),
         Parameter::new("to", Shape::Text { most: 1024 }, "Module depended on").required(),
     ],
@@ -73,7 +76,8 @@ struct Uses {
 
 fn params(arguments: &Arguments, limit: usize) -> MatrixParams {
     let path = common::directory(arguments.text("path").unwrap_or_default());
-    MatrixParams { path, depth: common::depth(arguments, 0), limit }
+    let tests = arguments.flag("tests");
+    MatrixParams { path, depth: common::depth(arguments, 0), tests, limit }
 }
 
 fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {

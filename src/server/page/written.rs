@@ -141,7 +141,7 @@ fn largest_directories(
     snapshot: &Snapshot,
     cancel: &CancelToken,
 ) -> Result<Vec<String>, QueryError> {
-    let params = MatrixParams { path: String::new(), depth: 0, limit: usize::MAX };
+    let params = MatrixParams { path: String::new(), depth: 0, tests: true, limit: usize::MAX };
     let mut modules = matrix(snapshot, &params, cancel)?.modules;
     modules.retain(|module| module.path != "." && module.files > 1);
     modules.sort_by(|one, other| other.lines.cmp(&one.lines).then(one.path.cmp(&other.path)));

@@ -37,6 +37,9 @@ pub(crate) struct DrawingArguments {
     /// Levels of directories that count as modules [default: as many as give some dozen]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     depth: u32,
+    /// Modules of test code too
+    #[arg(long)]
+    tests: bool,
     /// Maximum number of modules, or of callers and of callees
     #[arg(long, value_name = "N", default_value_t = 30)]
     limit: usize,
@@ -105,6 +108,7 @@ pub(super) fn run(
             let params = MatrixParams {
                 path: arguments.path.clone().unwrap_or_default(),
                 depth: arguments.depth,
+                tests: arguments.tests,
                 limit: arguments.limit,
             };
             matrix(&snapshot, &params, host.cancel()).map(|found| Drawing::modules(&found))
