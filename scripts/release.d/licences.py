@@ -52,6 +52,11 @@ def third_party(triple: str) -> bytes:
         parts.append(f"{package['name']} {package['version']}: {package['license'] or 'see its licence'}, {package['repository'] or 'no address'}")
         for text in texts_of(package):
             shared.setdefault(text, []).append(package["name"])
+    # What the document of the page contains stands in a comment at its head.
+    page = (ROOT / "src/page/bundle/page.html").read_text(encoding="utf8")
+    bundled = page.split("It contains:", 1)[1].split("-->", 1)[0].strip().split("\n\n", 1)
+    parts.append(f"{bundled[0]}: MIT, in the document of the page")
+    shared.setdefault(bundled[1].strip(), []).append(bundled[0])
     for text, names in sorted(shared.items(), key=lambda item: item[1]):
         parts.append(f"\n{'-' * 80}\n{', '.join(dict.fromkeys(names))}\n{'-' * 80}\n\n{text}")
     return ("\n".join(parts) + "\n").encode()

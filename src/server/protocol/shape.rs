@@ -11,6 +11,7 @@ use crate::protocol::subscriptions;
 use crate::protocol::version::{Era, PEER_KEY, SERVER_KEY, server_info};
 use crate::tools::tool::reply::{Outcome, Reply};
 use crate::workspace::host::Form;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 /// Cache lifetime of constant lists at clients, in milliseconds.
@@ -69,9 +70,18 @@ impl Purpose {
                 }
             },
             Self::Page => match reply.outcome {
-                // The text is the JSON of the answer.
+                // The text is the JSON of the answer; that of a proxy, whose upstream answers in
+                // words, is not.
                 Outcome::Found | Outcome::Nothing => {
-                    Ok(format!(r#"{{"resultType":"complete","answer":{}}}"#, reply.text))
+                    match serde_json::from_str::<&RawValue>(&reply.text) {
+                        Ok(answer) => {
+                            Ok(format!(r#"{{"resultType":"complete","answer":{answer}}}"#))
+                        }
+                        Err(_) => Err(RpcError::new(
+                            INTERNAL_ERROR,
+                            "the page is served by the process that has the index",
+                        )),
+                    }
                 }
                 Outcome::NotYet => Ok(shaped(era, json!({"wait": reply.text}))),
                 Outcome::Missing | Outcome::Refused => {
