@@ -138,7 +138,7 @@ def hostile(place):
     (place / "keys.json").write_text(json.dumps({name: {"word": 1} for name in names}), encoding="utf-8")
     for at, name in enumerate(names):
         file = f"{name.replace('/', '_')}.py"
-        (place / file).write_text(f"def word_{at}():\n    '''{name}'''\n    return word_{at}() + len('{name}')\n", encoding="utf-8")
+        (place / file).write_text(f"def word_{at}():\n    # {name}\n    return word_{at}() + word_{at}()\n", encoding="utf-8")
     words = [{"query": f"word_{at}", "shown": shown(name.replace("/", "_"))} for at, name in enumerate(names)]
     return words
 

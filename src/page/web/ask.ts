@@ -1,5 +1,5 @@
 // Where answers come from: the server that sent this page, or the data inside of a written file.
-import type { Named } from "./types";
+import type { Around, Named } from "./types";
 
 export type Values = Record<string, string | number | boolean | string[]>;
 
@@ -80,7 +80,7 @@ export function ask<T>(name: string, values: Values): Promise<T> {
   const own = key(name, values);
   const before = known.get(own);
   if (before) return before as Promise<T>;
-  const answer = data ? fromFile(own) : fromServer(name, values);
+  const answer = data ? fromFile(name, values, own) : fromServer(name, values);
   known.set(own, answer);
   answer.catch(() => known.delete(own));
   for (const oldest of known.keys()) {
@@ -90,8 +90,21 @@ export function ask<T>(name: string, values: Values): Promise<T> {
   return answer as Promise<T>;
 }
 
-async function fromFile(own: string): Promise<unknown> {
+/** What is around a symbol that is named in another way than in the file: by a line of it, or without one. */
+function heldAround(symbol: string, at: number): Around | undefined {
+  const all = (data?.answers ?? []).filter(([name]) => name === "around").map(([, , answer]) => answer as Around);
+  const place = /^(.*):(\d+)$/.exec(symbol);
+  const has = (one: Around, line: number) => one.symbol.line <= line && line <= one.symbol.end_line;
+  const same = all.filter((one) => one.symbol.symbol === symbol);
+  return same.find((one) => has(one, at)) ?? same[0]
+    ?? all.filter((one) => place && one.symbol.path === place[1] && has(one, Number(place[2])))
+      .sort((one, other) => one.symbol.end_line - one.symbol.line - (other.symbol.end_line - other.symbol.line))[0];
+}
+
+async function fromFile(name: string, values: Values, own: string): Promise<unknown> {
   if (inFile.has(own)) return inFile.get(own);
+  const around = name === "around" ? heldAround(String(values.symbol), Number(values.line ?? 0)) : undefined;
+  if (around) return around;
   throw new Failure("This file does not contain the answer. `cograph page` in the repository has all of them.");
 }
 
