@@ -12,8 +12,8 @@
 //! ```
 //!
 //! Invariants that hold across crates:
-//! - A crate knows those below it only: `cli -> server -> page, {query, index, history, watch} -> {store,
-//!   resolve, extract, source} -> {grammar, config} -> model -> system`. Manifests say which; the
+//! - A crate knows those below it only: `cli -> server -> {page, query, index, history, watch} ->
+//!   {store, resolve, extract, source} -> {grammar, config} -> model -> system`. Manifests say which; the
 //!   compiler holds it.
 //! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in
 //!   the result.

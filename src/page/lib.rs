@@ -2,7 +2,7 @@
 //! Knows no store, no question and no protocol.
 //!
 //! ```text
-//! web/*.tsx ──> esbuild ──> bundle/page.html ──> served | with_data(…) ──> a file
+//! web/ ──> esbuild ──> bundle/page.html ──> served | with_data(…) ──> a file
 //! weights   ──> treemap ──> rectangles
 //! dependencies ──> order ──> rows of a matrix, components together
 //! ```

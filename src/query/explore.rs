@@ -2,9 +2,9 @@
 //! the tests that cover them, and further candidates.
 
 mod answer;
-pub mod around;
 mod connect;
 mod more;
+pub mod neighbourhood;
 
 use std::cmp::Reverse;
 

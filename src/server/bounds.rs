@@ -1,7 +1,7 @@
 //! Checks that docs/limits.md lists every limit on what a peer or a file of a repository can take,
 //! with its value.
 
-use super::page::{around, map, matrix, written};
+use super::page::{map, matrix, neighbourhood, written};
 use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
 use super::tools::tool::common::MAX_MEANINGS;
@@ -181,9 +181,9 @@ fn of_changes() -> Vec<(&'static str, String)> {
 
 fn of_page() -> Vec<(&'static str, String)> {
     vec![
-        ("around::MAX_LINES", count(around::MAX_LINES as usize)),
-        ("around::MAX_SITES", count(around::MAX_SITES)),
-        ("around::MAX_NEIGHBOURS", count(around::MAX_NEIGHBOURS)),
+        ("neighbourhood::MAX_LINES", count(neighbourhood::MAX_LINES as usize)),
+        ("neighbourhood::MAX_SITES", count(neighbourhood::MAX_SITES)),
+        ("neighbourhood::MAX_NEIGHBOURS", count(neighbourhood::MAX_NEIGHBOURS)),
         ("map::MAX_BOXES", count(map::MAX_BOXES)),
         ("matrix::MAX_ROWS", count(matrix::MAX_ROWS)),
         ("matrix::MAX_CELLS", count(matrix::MAX_CELLS)),

@@ -35,9 +35,9 @@ mod jsonrpc;
 mod language_server;
 /// What the page asks.
 mod page {
-    pub(crate) mod around;
     pub(crate) mod map;
     pub(crate) mod matrix;
+    pub(crate) mod neighbourhood;
     pub(crate) mod questions;
     pub(crate) mod written;
 }

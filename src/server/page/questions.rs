@@ -1,6 +1,6 @@
 //! Questions of the page: own ones, which no list of tools has, and tools of clients.
 
-use crate::page::{around, map, matrix};
+use crate::page::{map, matrix, neighbourhood};
 use crate::tools::tool::Tool;
 use crate::tools::{impact, outline, overview, search, trace};
 
@@ -8,7 +8,7 @@ use crate::tools::{impact, outline, overview, search, trace};
 pub(crate) const METHOD: &str = "cograph/page";
 
 static QUESTIONS: [&Tool; 9] = [
-    &around::TOOL,
+    &neighbourhood::TOOL,
     &map::TOOL,
     &matrix::TOOL,
     &matrix::USES,

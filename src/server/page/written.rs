@@ -1,7 +1,7 @@
-//! The page as a file: its document with a bounded set of answers inside. It contains the answers to
-//! the questions that its views begin with, and those about the symbols that are used most.
+//! The page as a file: its document with a bounded set of answers inside: to the questions that its
+//! views begin with, and about the symbols that are used most.
 
-use crate::page::around::named;
+use crate::page::neighbourhood::named;
 use crate::page::questions::question;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::context::QueryContext;

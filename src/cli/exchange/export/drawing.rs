@@ -10,7 +10,7 @@ use crate::output::note;
 use crate::output::stop::Stop;
 use crate::output::streams::to_stdout;
 use cograph_config::Config;
-use cograph_query::explore::around::{AroundParams, around};
+use cograph_query::explore::neighbourhood::{AroundParams, around};
 use cograph_query::overview::matrix::{MatrixParams, matrix};
 use cograph_query::trace::{TraceEnd, TraceFinding, TraceResult};
 use cograph_query::{Certainty, QueryError, SymbolInfo, TraceParams};
@@ -283,7 +283,7 @@ mod tests {
 
     fn hostile() -> Drawing {
         Drawing {
-            nodes: vec!["a\"]; click n0 \"javascript:x\"".to_owned(), "<b>\u{202e}\\".to_owned()],
+            nodes: vec!["a\"]; click n0 \"data:x\"".to_owned(), "<b>\u{202e}\\".to_owned()],
             edges: vec![(0, 1, "1".to_owned(), Line::Bold), (1, 0, String::new(), Line::Dashed)],
             left_out: String::new(),
         }
@@ -294,12 +294,12 @@ mod tests {
         assert_eq!(
             hostile().dot(),
             "digraph {\n  rankdir=LR;\n  node [shape=box];\n  n0 [label=\"a\\\"]; click n0 \
-             \\\"javascript:x\\\"\"];\n  n1 [label=\"<b>\\\\u{202e}\\\\\"];\n  n0 -> n1 \
+             \\\"data:x\\\"\"];\n  n1 [label=\"<b>\\\\u{202e}\\\\\"];\n  n0 -> n1 \
              [label=\"1\", style=bold, color=red];\n  n1 -> n0 [label=\"\", style=dashed];\n}\n"
         );
         assert_eq!(
             hostile().mermaid(),
-            "flowchart LR\n  n0[\"a#34;#93;#59; click n0 #34;javascript:x#34;\"]\n  \
+            "flowchart LR\n  n0[\"a#34;#93;#59; click n0 #34;data:x#34;\"]\n  \
              n1[\"#60;b#62;#92;u#123;202e#125;#92;\"]\n  n0 ==>|\"1\"| n1\n  n1 -.-> n0\n"
         );
     }

@@ -10,7 +10,7 @@ use crate::tools::arguments::Arguments;
 use crate::tools::tool::context::{Handler, QueryContext};
 use crate::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool};
 use cograph_query::QueryError;
-use cograph_query::explore::around::{
+use cograph_query::explore::neighbourhood::{
     AroundParams, AroundResult, RelatedSymbol, SourceSite, around,
 };
 use cograph_query::trace::{TraceEnd, TraceFinding, TraceLink, TraceNode, TraceResult};
