@@ -13,8 +13,8 @@
 //!
 //! Invariants that hold across crates:
 //! - A crate knows those below it only: `cli -> server -> {page, query, index, history, watch} ->
-//!   {store, resolve, extract, source} -> {grammar, config} -> model -> system`. Manifests say which; the
-//!   compiler holds it.
+//!   {store, resolve, extract, source} -> {grammar, config} -> model -> system`. Manifests say
+//!   which; the compiler holds it.
 //! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in
 //!   the result.
 //! - Exactly one function changes the contents of a store: `index::apply`. (`store::restamp`
