@@ -102,17 +102,23 @@ fn stored<'g>(facts: &FileFacts, found: &'g FileResolution) -> Vec<(Site, &'g Re
 }
 
 /// What is said of an import.
-fn marks(import: &Import) -> u8 {
+fn marks(imports: &[Import], place: usize) -> u8 {
+    let import = &imports[place];
+    let binds_first = place > 0 && {
+        let before = &imports[place - 1];
+        let is_longer = before.module.len() > import.module.len();
+        before.at == import.at && is_longer && before.module.starts_with(&*import.module)
+    };
     u8::from(import.type_only)
         + 2 * u8::from(import.lazy)
         + 4 * u8::from(import.test)
-        + 8 * u8::from(import.is_declaration())
+        + 8 * u8::from(import.is_declaration() || binds_first)
 }
 
 /// What an import is needed for, as a bit of an edge: of several, the first.
-fn edge_bit(import: &Import) -> u8 {
+fn edge_bit(imports: &[Import], place: usize) -> u8 {
     let bits = [(8, 16), (4, 8), (1, 2), (2, 4)];
-    let marks = marks(import);
+    let marks = marks(imports, place);
     bits.into_iter().find(|(mark, _)| marks & mark != 0).map_or(1, |(_, bit)| bit)
 }
 
@@ -162,7 +168,7 @@ impl Contents<'_> {
                 "import|{path}|{place}|{module}|{level}|{item}|{}|{}|{target}|{}",
                 at.line,
                 at.column,
-                marks(import),
+                marks(&facts.imports, place),
             ));
         }
         let hex =
@@ -184,8 +190,8 @@ impl Contents<'_> {
         let imported = found
             .imports
             .iter()
-            .zip(&facts.imports)
-            .filter_map(|(target, import)| Some(((*target)?, edge_bit(import))));
+            .enumerate()
+            .filter_map(|(place, target)| Some(((*target)?, edge_bit(&facts.imports, place))));
         let targets = by_site.map(|target| (target, 0)).chain(imported);
         for (target, bit) in targets.filter(|(target, _)| *target != file) {
             let edge = edges.entry(target).or_default();

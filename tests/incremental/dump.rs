@@ -27,8 +27,8 @@ const TABLES: [(&str, &str); 9] = [
          (SELECT signature FROM symbols v WHERE v.id = s.id), s.doc, s.refs, \
          CASE WHEN s.site_span > 0 THEN s.first_site - f.first_site ELSE s.first_site END, \
          s.site_span, s.complexity FROM symbol s JOIN label l ON l.id = s.id LEFT JOIN name n \
-         ON n.id = s.name JOIN file f ON f.id = s.file LEFT JOIN label c ON c.id = s.container ORDER BY f.path, \
-         s.id",
+         ON n.id = s.name JOIN file f ON f.id = s.file LEFT JOIN label c ON c.id = s.container \
+         ORDER BY f.path, s.id",
     ),
     (
         "site",

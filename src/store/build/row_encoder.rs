@@ -264,7 +264,7 @@ impl<R: RowSink> RowWriter<R> {
                     line,
                     column,
                     target,
-                    marks(import)
+                    marks(&facts.imports, number)
                 ],
             )?;
         }
@@ -311,7 +311,7 @@ impl<R: RowSink> RowWriter<R> {
     ) -> Result<(), R::Error> {
         let source = numbering.file(place);
         let sorts: Vec<u8> =
-            imports.iter().map(|import| ImportSort::of(marks(import)).bit()).collect();
+            (0..imports.len()).map(|at| ImportSort::of(marks(imports, at)).bit()).collect();
         let edges = sites.file_edges(found, place, &sorts);
         edges.into_iter().try_for_each(|(target, weight, sorts)| {
             self.rows.add(Table::FileEdge, &row![source, numbering.file(target), weight, sorts])
@@ -319,12 +319,17 @@ impl<R: RowSink> RowWriter<R> {
     }
 }
 
-/// Column `import.marks`.
-fn marks(import: &Import) -> i64 {
+/// Column `import.marks`. What only binds the first name of the path before it imports nothing.
+fn marks(imports: &[Import], at: usize) -> i64 {
+    let import = &imports[at];
+    let binds_first = at.checked_sub(1).is_some_and(|before| {
+        let rest = imports[before].module.strip_prefix(&*import.module);
+        imports[before].at == import.at && rest.is_some_and(|rest| !rest.is_empty())
+    });
     i64::from(import.type_only) * import_marks::TYPE_ONLY
         + i64::from(import.lazy) * import_marks::LAZY
         + i64::from(import.test) * import_marks::TEST
-        + i64::from(import.is_declaration()) * import_marks::DECLARES
+        + i64::from(import.is_declaration() || binds_first) * import_marks::DECLARES
 }
 
 /// Keys of a site's target symbol and target file.

@@ -1,8 +1,8 @@
 //! Edges to cut, so that no cycle is left: a feedback arc set of least weight.
 //!
 //! Of up to [`MAX_EXACT`] nodes it is the least: the best order of every subset is known. Of more
-//! it is a good one: an order by degrees, then each node at its best place as long as that helps. In
-//! both, every edge that goes back in the order is cut; then those that no cycle needs are kept.
+//! it is a good one: an order by degrees, then each node at its best place as long as that helps.
+//! In both, every edge that goes back in the order is cut; then those that no cycle needs are kept.
 
 /// Maximum number of nodes of an exact answer: time and memory double with each.
 const MAX_EXACT: usize = 16;
