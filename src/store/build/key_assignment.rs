@@ -7,7 +7,7 @@ use typed_arena::Arena;
 
 use crate::format::columns::Mark;
 use crate::format::front_coding;
-use cograph_model::facts::{FileFacts, LocalSymbol, NameId, Site};
+use cograph_model::facts::{FileFacts, Import, LocalSymbol, NameId, Site};
 use cograph_model::graph::{
     FileId, FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target,
 };
@@ -356,13 +356,19 @@ impl<'g> FileSites<'g> {
         spans
     }
 
-    /// File that each import leads to: of a module that is imported out of another one, its own.
-    pub(crate) fn import_targets(&self, found: &FileResolution) -> Vec<Option<FileId>> {
+    /// File that each import leads to: of a module that is imported out of another one, its own. A
+    /// module that a path names (with a `/`) is that file, and has no others in it.
+    pub(crate) fn import_targets(
+        &self,
+        found: &FileResolution,
+        imports: &[Import],
+    ) -> Vec<Option<FileId>> {
         let mut targets = found.imports.clone();
         for site in &self.sites {
-            if let (Target::File(file), Some(import)) =
+            if let (Target::File(file), Some(place)) =
                 (&site.resolution.target, site.facts.import.get())
-                && let Some(target) = targets.get_mut(import)
+                && imports.get(place).is_some_and(|import| !import.module.contains('/'))
+                && let Some(target) = targets.get_mut(place)
             {
                 *target = Some(*file);
             }
@@ -371,11 +377,11 @@ impl<'g> FileSites<'g> {
     }
 
     /// Other files targeted by sites and imports, with their counts and the bits of the imports,
-    /// sorted. `sorts` has the bits of each import.
+    /// sorted. `targets` and `sorts` have the target and the bits of each import.
     pub(crate) fn file_edges(
         &self,
-        found: &FileResolution,
         place: usize,
+        targets: &[Option<FileId>],
         sorts: &[u8],
     ) -> Vec<(usize, u32, u8)> {
         let by_site = self.sites.iter().flat_map(|site| {
@@ -386,7 +392,6 @@ impl<'g> FileSites<'g> {
             let symbols = site.resolution.targets().iter();
             file.into_iter().chain(symbols.map(|symbol| symbol.file))
         });
-        let targets = self.import_targets(found);
         let imports = targets.iter().enumerate().filter_map(|(import, target)| {
             Some(((*target)?, sorts.get(import).copied().unwrap_or_default()))
         });

@@ -132,7 +132,7 @@ impl<R: RowSink> RowWriter<R> {
         self.symbols(numbering, place, facts, &found.containers, sites, &mut names)?;
         self.sites(numbering, place, sites, &mut names)?;
         self.imports_and_problems(
-            &sites.import_targets(found),
+            &sites.import_targets(found, &facts.imports),
             numbering,
             place,
             facts,
@@ -312,7 +312,8 @@ impl<R: RowSink> RowWriter<R> {
         let source = numbering.file(place);
         let sorts: Vec<u8> =
             (0..imports.len()).map(|at| ImportSort::of(marks(imports, at)).bit()).collect();
-        let edges = sites.file_edges(found, place, &sorts);
+        let targets = sites.import_targets(found, imports);
+        let edges = sites.file_edges(place, &targets, &sorts);
         edges.into_iter().try_for_each(|(target, weight, sorts)| {
             self.rows.add(Table::FileEdge, &row![source, numbering.file(target), weight, sorts])
         })
