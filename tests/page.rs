@@ -173,7 +173,8 @@ fn a_map_is_a_tree_by_lines_that_is_cut_at_a_limit() {
         let children: Vec<_> = all.nodes.iter().filter(|child| child.parent == Some(at)).collect();
         assert!(node.parent.is_none_or(|parent| parent < at));
         if !children.is_empty() {
-            assert_eq!(node.lines, children.iter().map(|child| child.lines).sum(), "{}", node.path);
+            let sum: u64 = children.iter().map(|child| child.lines).sum();
+            assert_eq!(node.lines, sum, "{}", node.path);
             assert!(children.is_sorted_by(|one, other| one.lines >= other.lines), "{}", node.path);
         }
     }
