@@ -25,8 +25,8 @@ pub fn order(
     }
     // What a component uses, and how many others use it.
     let (mut uses, mut used_by) = (BTreeMap::<usize, BTreeSet<usize>>::new(), BTreeMap::new());
-    for node in 0..count {
-        used_by.entry(of_node[node]).or_insert(0_usize);
+    for group in &of_node {
+        used_by.entry(*group).or_insert(0_usize);
     }
     for &(from, to, _) in edges {
         let (from, to) = (of_node[from], of_node[to]);
