@@ -7,7 +7,7 @@ import { address, go, type Route } from "./route";
 import { plural } from "./text";
 import type { Impact } from "./types";
 
-const MOST = 120;
+const MOST = 60;
 
 /** The address of a line: the page shows the symbol around it. */
 function at(path: string, line: number): string {

@@ -7,7 +7,7 @@ import { address, type Route } from "./route";
 import { number, plural } from "./text";
 import type { FullSymbol } from "./types";
 
-const MOST = 500;
+const MOST = 300;
 
 interface Node extends FullSymbol {
   children: Node[];
@@ -60,7 +60,7 @@ export function File({ route }: { route: Route }): JSX.Element {
       {imports.length > 0 && (
         <details>
           <summary>{plural(imports.length, "import")}</summary>
-          <Some items={imports} most={100} what="imports">
+          <Some items={imports} most={80} what="imports">
             {(one) => one.target
               ? <a href={address("file", { path: one.target })}><Text of={one.target} /></a>
               : <Text of={one.item ? `${one.module} ${one.item}` : one.module} />}

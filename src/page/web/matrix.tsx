@@ -150,7 +150,7 @@ function Behind({ values }: { values: { path?: string; depth?: number; tests?: b
     <section aria-label="Files behind the dependency">
       <h2><Text of={values.from} /> uses <Text of={values.to} /></h2>
       {answer.state === "there" ? (
-        <Some items={answer.answer.files} most={100} total={answer.answer.total} what="pairs of files">
+        <Some items={answer.answer.files} most={50} total={answer.answer.total} what="pairs of files">
           {(one) => <><a href={address("file", { path: one.from })}><Text of={one.from} /></a> uses <a href={address("file", { path: one.to })}><Text of={one.to} /></a> <span class="count">{number(one.sites)}{one.test && ", test"}</span></>}
         </Some>
       ) : <Pending of={answer} />}

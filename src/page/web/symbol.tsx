@@ -6,9 +6,9 @@ import { address, type Route } from "./route";
 import { fileName, number, plural, position, shortName, visible } from "./text";
 import type { Around, Counts, Neighbour, Neighbours, SourceSite } from "./types";
 
-const LISTED = 60;
+const LISTED = 36;
 /** Sites that stand in the source as links. */
-const MARKED = 500;
+const MARKED = 250;
 
 export function Symbol({ route }: { route: Route }): JSX.Element {
   const { symbol, line } = route.values;
@@ -36,7 +36,7 @@ export function Symbol({ route }: { route: Route }): JSX.Element {
         {found.namesake_total > 0 && (
           <details>
             <summary>{plural(found.namesake_total, "other symbol")} of this name</summary>
-            <Some items={found.namesakes} most={20} total={found.namesake_total} what="symbols">
+            <Some items={found.namesakes} most={10} total={found.namesake_total} what="symbols">
               {(other) => <><SymbolLink of={other} short={false} /> <Kind of={other.kind} /></>}
             </Some>
           </details>
@@ -44,7 +44,7 @@ export function Symbol({ route }: { route: Route }): JSX.Element {
         {found.related.length > 0 && (
           <details>
             <summary>{plural(found.related.length, "related symbol")}</summary>
-            <Some items={found.related} most={40} what="symbols">
+            <Some items={found.related} most={20} what="symbols">
               {(one) => <><span class="note">{one.incoming ? `${one.kind}, by` : one.kind}</span> <SymbolLink of={one.symbol} short={false} /></>}
             </Some>
           </details>

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 /// Maximum number of rows.
 pub(crate) const MAX_ROWS: usize = 60;
 /// Maximum number of cells: those with most sites.
-pub(crate) const MAX_CELLS: usize = 1600;
+pub(crate) const MAX_CELLS: usize = 1200;
 /// Maximum number of pairs of files behind a cell.
 pub(crate) const MAX_USES: usize = 200;
 
