@@ -199,6 +199,7 @@ if (job.what === "views") {
   for (const [view, hash] of Object.entries(job.addresses)) {
     await narrow.evaluate((to) => { location.hash = to; }, hash);
     await settle(narrow, ready[view]);
+    await count(narrow);
     const wide = await narrow.evaluate(() => document.documentElement.scrollWidth);
     if (wide > 320) problem(`${view} is ${wide} wide on 320`);
   }

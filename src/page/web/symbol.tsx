@@ -124,7 +124,7 @@ function Node({ of }: { of: Neighbour }): JSX.Element {
 
 function SourceText({ of }: { of: Around }): JSX.Element {
   const [chosen, setChosen] = useState<SourceSite | null>(null);
-  const byLine = useMemo(() => marked(of), [of]);
+  const { lines, more } = useMemo(() => marked(of), [of]);
   const { source } = of;
   if (source.error) return <section aria-label="Source" class="column"><p class="problem">{visible(source.error)}</p></section>;
   const last = source.first_line + source.lines.length - 1;
@@ -134,27 +134,28 @@ function SourceText({ of }: { of: Around }): JSX.Element {
       <div class="code" role="group" aria-label="Source, sites are links" onKeyDown={moveInList}>
         {source.lines.map((text, at) => (
           <div class="line" key={at} data-line={source.first_line + at}>
-            <Line text={text} sites={byLine.get(source.first_line + at) ?? []} choose={setChosen} chosen={chosen} />
+            <Line text={text} sites={lines.get(source.first_line + at) ?? []} choose={setChosen} chosen={chosen} />
           </div>
         ))}
       </div>
       {last < of.symbol.end_line && <p class="note">{plural(of.symbol.end_line - last, "more line")} not shown</p>}
-      {of.site_total > MARKED && <p class="note">{plural(Math.max(0, of.site_total - MARKED), "site")} not marked</p>}
+      {more > 0 && <p class="note">{plural(more, "site")} not marked</p>}
       {chosen && <Details of={chosen} />}
     </section>
   );
 }
 
-/** The sites by line, without those that mean something inside of the symbol itself. */
-function marked(of: Around): Map<number, SourceSite[]> {
+/** The sites by line, without those that mean something inside of the symbol itself; and how many do not fit. */
+function marked(of: Around): { lines: Map<number, SourceSite[]>; more: number } {
   const lines = new Map<number, SourceSite[]>();
   const { path, line, end_line: end } = of.symbol;
   const isOwn = (site: SourceSite) => site.targets.length > 0 && site.targets.every((target) =>
     target.path === path && target.line > line && target.line <= end);
-  for (const site of of.sites.filter((site) => !isOwn(site)).slice(0, MARKED)) {
+  const sites = of.sites.filter((site) => !isOwn(site));
+  for (const site of sites.slice(0, MARKED)) {
     lines.set(site.line, [...(lines.get(site.line) ?? []), site]);
   }
-  return lines;
+  return { lines, more: Math.max(0, sites.length - MARKED) + of.site_total - of.sites.length };
 }
 
 function Line({ text, sites, choose, chosen }: {
