@@ -63,8 +63,8 @@ pub struct MapResult {
     pub files: Vec<(RepoPath, usize)>,
 }
 
-/// Entry of the whole tree.
-struct Entry<'f> {
+/// TreeEntry of the whole tree.
+struct TreeEntry<'f> {
     path: &'f str,
     is_file: bool,
     children: BTreeMap<&'f str, usize>,
@@ -100,8 +100,8 @@ pub fn map(
 }
 
 /// The whole tree; the first entry is the directory.
-fn tree<'f>(top: &'f str, files: &'f [FileRow]) -> Vec<Entry<'f>> {
-    let new = |path: &'f str, is_file: bool| Entry {
+fn tree<'f>(top: &'f str, files: &'f [FileRow]) -> Vec<TreeEntry<'f>> {
+    let new = |path: &'f str, is_file: bool| TreeEntry {
         path,
         is_file,
         children: BTreeMap::new(),
@@ -143,8 +143,8 @@ fn tree<'f>(top: &'f str, files: &'f [FileRow]) -> Vec<Entry<'f>> {
 
 /// Opens the largest directory again and again, until the limit is reached. Returns the nodes, and
 /// those of the entries.
-fn opened(entries: &[Entry<'_>], limit: usize) -> (Vec<MapNode>, Vec<Option<usize>>) {
-    let node = |entry: &Entry<'_>, parent| MapNode {
+fn opened(entries: &[TreeEntry<'_>], limit: usize) -> (Vec<MapNode>, Vec<Option<usize>>) {
+    let node = |entry: &TreeEntry<'_>, parent| MapNode {
         path: entry.path.to_owned(),
         kind: if entry.is_file { MapNodeKind::File } else { MapNodeKind::Directory },
         parent,

@@ -58,7 +58,7 @@ pub(super) enum Language {
 
 /// How an edge is drawn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Line {
+enum EdgeStyle {
     Solid,
     /// Not certain.
     Dashed,
@@ -70,7 +70,7 @@ enum Line {
 #[derive(Default)]
 struct Drawing {
     nodes: Vec<String>,
-    edges: Vec<(usize, usize, String, Line)>,
+    edges: Vec<(usize, usize, String, EdgeStyle)>,
     /// What is left out; empty for nothing.
     left_out: String,
 }
@@ -151,7 +151,8 @@ impl Drawing {
             found.cycles.iter().any(|cycle| cycle.contains(&from) && cycle.contains(&to))
         };
         let edges = found.cells.iter().filter(|cell| cell.of_production > 0).map(|cell| {
-            let line = if is_in_cycle(cell.from, cell.to) { Line::Bold } else { Line::Solid };
+            let line =
+                if is_in_cycle(cell.from, cell.to) { EdgeStyle::Bold } else { EdgeStyle::Solid };
             (cell.from, cell.to, cell.of_production.to_string(), line)
         });
         let more = found.total - found.modules.len() as u64;
@@ -223,9 +224,9 @@ impl Drawing {
         }
         for (from, to, label, line) in &self.edges {
             let style = match line {
-                Line::Solid => "",
-                Line::Dashed => ", style=dashed",
-                Line::Bold => ", style=bold, color=red",
+                EdgeStyle::Solid => "",
+                EdgeStyle::Dashed => ", style=dashed",
+                EdgeStyle::Bold => ", style=bold, color=red",
             };
             let _ = writeln!(out, "  n{from} -> n{to} [label={}{style}];", quoted(label));
         }
@@ -239,9 +240,9 @@ impl Drawing {
         }
         for (from, to, label, line) in &self.edges {
             let arrow = match line {
-                Line::Solid => "-->",
-                Line::Dashed => "-.->",
-                Line::Bold => "==>",
+                EdgeStyle::Solid => "-->",
+                EdgeStyle::Dashed => "-.->",
+                EdgeStyle::Bold => "==>",
             };
             let label = match label.as_str() {
                 "" => String::new(),
@@ -258,8 +259,8 @@ fn label(symbol: &SymbolInfo) -> String {
     format!("{} ({})", symbol.qualified_name(), symbol.path)
 }
 
-fn line_of(certainty: Certainty) -> Line {
-    if certainty == Certainty::Certain { Line::Solid } else { Line::Dashed }
+fn line_of(certainty: Certainty) -> EdgeStyle {
+    if certainty == Certainty::Certain { EdgeStyle::Solid } else { EdgeStyle::Dashed }
 }
 
 /// Text of a label: everything that Mermaid or the HTML that it makes could read as more than text
@@ -284,7 +285,10 @@ mod tests {
     fn hostile() -> Drawing {
         Drawing {
             nodes: vec!["a\"]; click n0 \"data:x\"".to_owned(), "<b>\u{202e}\\".to_owned()],
-            edges: vec![(0, 1, "1".to_owned(), Line::Bold), (1, 0, String::new(), Line::Dashed)],
+            edges: vec![
+                (0, 1, "1".to_owned(), EdgeStyle::Bold),
+                (1, 0, String::new(), EdgeStyle::Dashed),
+            ],
             left_out: String::new(),
         }
     }
