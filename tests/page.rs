@@ -1,5 +1,5 @@
-//! `cograph page --out` and `cograph export dot|mermaid`: what is written of a small repository; and
-//! the questions of the page about modules.
+//! `cograph page --out` and `cograph export dot|mermaid`: what is written of a small repository;
+//! and the questions of the page about modules.
 
 use std::fs;
 use std::path::{Path, PathBuf};
