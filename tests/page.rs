@@ -18,7 +18,8 @@ const FILES: &[(&str, &str)] = &[
     ("lib/low.py", "from util.deep import deep\n\n\ndef low():\n    return deep() + deep()\n"),
     (
         "util/deep.py",
-        "import lib.low\n\n\ndef deep():\n    return lib.low.low\n\n\ndef up():\n    return lib.low.low()\n",
+        "import lib.low\n\n\ndef deep():\n    return lib.low.low\n\n\n\
+         def up():\n    return lib.low.low()\n",
     ),
 ];
 
