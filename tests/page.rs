@@ -146,7 +146,7 @@ fn modules_a_neighbourhood_and_a_path_are_drawn() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_said() {
+fn what_cannot_be_drawn_is_an_error() {
     let project = Project::new(FILES);
     for (arguments, code) in [
         (&["export", "dot", "--around", "no_such_thing"][..], 1),
