@@ -44,6 +44,8 @@ MAKERS = {
     "typescript": Maker(["node", "typescript.js"], ("typescript@5.9",)),
 }
 
+JAVASCRIPT = (".js", ".cjs", ".mjs", ".jsx")
+STATED = (".d.ts", ".d.cts", ".d.mts")
 PROVEN = ("resolved", "likely")
 Site = collections.namedtuple("Site", "kind verdict step to")
 Missed = collections.namedtuple("Missed", "row how")
@@ -101,6 +103,13 @@ class Store:
         declared = {other for other in others if is_type and (symbol in self.declared or other in self.declared)}
         return any(self.qualified(symbol) == self.qualified(other) for other in declared)
 
+    def implements(self, symbol, targets):
+        """Whether a symbol is the JavaScript of one of the targets, which a declaration file states: a type checker knows that file alone."""
+        if not self.symbols[symbol][0].endswith(JAVASCRIPT):
+            return False
+        stated = [target for target in targets if target[0].endswith(STATED)]
+        return any(self.qualified(symbol) == self.qualified(other) for target in stated for other in self.at.get(target, ()))
+
     def places(self, symbol):
         """Where a symbol is defined: a constructor is its type as well."""
         path, line, name, kind, container = self.symbols[symbol]
@@ -142,7 +151,7 @@ class Judged:
         required = not row.get("local") and not row.get("outside") and any(target in store.at for target in targets)
         sites = store.sites.get(place(row), [])
         right = [site for site in sites if any(place in targets for symbol in site.to for place in store.places(symbol))
-                 or any(store.declares(symbol, targets) for symbol in site.to)]
+                 or any(store.declares(symbol, targets) or store.implements(symbol, targets) for symbol in site.to)]
         # The value of a variable is not known, the variable is.
         proven = [site for site in right if site.verdict in PROVEN or site.step == "function-value"]
         if required:

@@ -5,10 +5,11 @@
 
 ROOT or ROOT/build has compile_commands.json (`cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON`, `meson setup build`, `bear -- make`). Every name
 that is highlighted and no declaration is asked for its declaration and its definition; rows are those of typescript.js. Code that is not
-compiled has none: its lines are rows {path, inactive: [line, ..]}. What depends on a template parameter is not decided. Kinds: call, construct, type, macro, key (a designated
+compiled has none: its lines are rows {path, inactive: [line, ..]}. An alias of a namespace is the namespace as well. What depends on a template parameter is not decided. Kinds: call, construct, type, macro, key (a designated
 initializer), write, read, namespace.
 """
 import argparse
+import collections
 import json
 import os
 import re
@@ -24,6 +25,7 @@ TYPES = {"class": "type", "enum": "type", "interface": "type", "struct": "type",
          "macro": "macro", "namespace": "namespace", "function": "read", "method": "read", "property": "read", "variable": "read",
          "parameter": "read", "enumMember": "read", "unknown": "read"}
 ASSIGNED = re.compile(rb"\s*(?:\[[^\]]*\]\s*)*(?:(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+|--)")
+ALIAS = re.compile(rb"\bnamespace\s+(\w+)\s*=\s*(?:::)?(?:\w+\s*::\s*)*(\w+)\s*;")
 CAPABILITIES = {
     "window": {"workDoneProgress": True},
     "offsetEncoding": ["utf-8"],
@@ -38,6 +40,27 @@ def sources(root):
         for name in sorted(files):
             if name.endswith(SOURCES):
                 yield os.path.relpath(os.path.join(folder, name), root)
+
+
+def namespaces(lines):
+    """The places of all namespaces, by their last names."""
+    places = collections.defaultdict(set)
+    for path, of_file in lines.items():
+        for number, text in enumerate(of_file):
+            for found in re.finditer(rb"\bnamespace\s+(?:inline\s+)?(?:\w+\s*::\s*)*(\w+)\s*(?=\{|$)", text):
+                name = found[1].decode()
+                places[name].add((path, number + 1, name))
+    return places
+
+
+def aliased(lines, places, targets):
+    """The targets, and of an alias of a namespace, which clangd takes for the namespace, also the places of the namespace."""
+    more = set(targets)
+    for path, line, name in targets:
+        alias = ALIAS.search(lines[path][line - 1])
+        if alias and alias[1].decode() == name:
+            more |= places[alias[2].decode()]
+    return more
 
 
 def kind_of(text, line, column, end, kind):
@@ -76,6 +99,7 @@ def main():
         with open(os.path.join(root, path), "rb") as file:
             texts[path] = file.read()
     lines = {path: text.split(b"\n") for path, text in texts.items()}
+    places = namespaces(lines)
     wanted = [path for path in texts if os.path.join(root, path) in compiled]
     # The first file that is opened begins the index of all, which definitions in other files come from.
     document = lambda path: {"textDocument": {"uri": server.uri(path)}}
@@ -119,7 +143,7 @@ def main():
                 stands = re.match(rb"\w*", lines[below][start["line"]][start["character"]:])[0].decode("utf-8", "replace")
                 targets.add((below, start["line"] + 1, stands))
             if ends and not dependent:
-                row["targets"] = sorted(targets)
+                row["targets"] = sorted(aliased(lines, places, targets))
                 row.update({"local": True} if local else {}, **({"outside": True} if outside else {}))
             print(json.dumps(row))
             count += 1
