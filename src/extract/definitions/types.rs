@@ -24,6 +24,7 @@ use cograph_model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Wrapper, flags,
 };
 use cograph_model::{ProblemKind, SiteKind, SymbolKind, Visibility};
+use smallvec::SmallVec;
 use tree_sitter::Node;
 
 pub(crate) fn type_definition<'t>(
@@ -251,10 +252,28 @@ pub(crate) fn extend<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t
     let scope = walk.open(ScopeKind::Type, LocalSymbol::NONE, node);
     let inner = walk.context.scope;
     generics::generics(walk, LocalSymbol::NONE, node, type_params.as_ref());
-    let implements = match interface.as_ref().and_then(|selector| selector.first(node)) {
-        Some(interface) => types::visit_type(walk, interface, Usage::Site(SiteKind::Implement)),
-        None => ExprId::NONE,
-    };
+/// Visits the interfaces that an extension implements: returns the only one, or the union of all.
+fn interfaces<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    interface: Option<&'static Selector>,
+) -> ExprId {
+    let usage = Usage::Site(SiteKind::Implement);
+    let found: SmallVec<[ExprId; 2]> = children::every(&walk.input, interface, node)
+        .into_iter()
+        .map(|interface| types::visit_type(walk, interface, usage))
+        .collect();
+    match found[..] {
+        [] => ExprId::NONE,
+        [only] => only,
+        _ => {
+            let list = walk.facts.list(&found);
+            walk.facts.expr(Expr::Union(list))
+        }
+    }
+}
+
+    let implements = interfaces(walk, node, interface.as_ref());
     let owner = match ty.first(node) {
         Some(ty) => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
         None => ExprId::NONE,

@@ -184,13 +184,15 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
                 continue;
             };
             found.members.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
-            if symbol.implements.is_some() && previous != Some((symbol.owner, symbol.implements)) {
-                match aliases::named_type(db, file, symbol.implements) {
-                    Some(interface) => found.implemented.push((owner, interface)),
-                    None => found.outside.extend(
-                        inherent::outside_owner(db, file, symbol.implements)
-                            .map(|interface| (owner, interface)),
-                    ),
+            if previous != Some((symbol.owner, symbol.implements)) {
+                for interface in aliases::interfaces(db, file, symbol.implements) {
+                    match aliases::named_type(db, file, interface) {
+                        Some(interface) => found.implemented.push((owner, interface)),
+                        None => found.outside.extend(
+                            inherent::outside_owner(db, file, interface)
+                                .map(|interface| (owner, interface)),
+                        ),
+                    }
                 }
             }
             previous = Some((symbol.owner, symbol.implements));

@@ -29,13 +29,13 @@ pub(crate) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
         for to in declared.chain(aliases::expected_by(db, symbol)) {
             relations.push(Relation { kind: RelationKind::Defines, from: symbol, to });
         }
-        if entry.implements.is_some()
-            && let (Some(of), Some(interface)) = (
+        for interface in aliases::interfaces(db, file, entry.implements) {
+            if let (Some(from), Some(to)) = (
                 aliases::named_type(db, file, entry.owner),
-                aliases::named_type(db, file, entry.implements),
-            )
-        {
-            relations.push(Relation { kind: RelationKind::Implements, from: of, to: interface });
+                aliases::named_type(db, file, interface),
+            ) {
+                relations.push(Relation { kind: RelationKind::Implements, from, to });
+            }
         }
     }
     relations.sort_unstable();

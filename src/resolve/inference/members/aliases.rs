@@ -10,15 +10,12 @@ use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
 use cograph_grammar::ModifierMeaning;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{Expr, LocalSymbol, Run, Symbol, flags};
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, Run, Symbol, flags};
 use cograph_model::graph::{FileId, SymbolRef};
+use smallvec::{SmallVec, smallvec};
 
 /// Returns the type that a type expression names, through wrappers and arguments.
-pub(crate) fn named_type(
-    db: &Db,
-    file: FileId,
-    expr: cograph_model::facts::ExprId,
-) -> Option<SymbolRef> {
+pub(crate) fn named_type(db: &Db, file: FileId, expr: ExprId) -> Option<SymbolRef> {
     match db.ty(file, expr) {
         Ty::Type(symbol, _) | Ty::Instance(symbol, _) => Some(symbol),
         Ty::Union(parts) => parts.iter().find_map(|part| match part {
@@ -27,6 +24,16 @@ pub(crate) fn named_type(
         }),
         Ty::Members(of, scope) => prototypes::held_object(db, of, scope),
         other => prototypes::constructor_function(db, &other),
+    }
+}
+
+/// Returns the interfaces that a block implements: the only one, or the parts of a union.
+pub(crate) fn interfaces(db: &Db, file: FileId, implements: ExprId) -> SmallVec<[ExprId; 2]> {
+    let facts = db.program.known(file).facts;
+    match implements.get().map(|position| facts.exprs[position]) {
+        Some(Expr::Union(parts)) => SmallVec::from_slice(&facts.lists[parts.range()]),
+        Some(_) => smallvec![implements],
+        None => SmallVec::new(),
     }
 }
 
