@@ -129,6 +129,9 @@ pub struct Builtins {
     pub functions: Vec<String>,
     /// Builtin types; their members are external.
     pub types: Vec<String>,
+    /// Values of the library whose members are all of the library: an assignment to a member
+    /// (`console.error = ..`) replaces it for a while and declares none.
+    pub sealed: Vec<String>,
     /// Types that take every value.
     pub any: Vec<String>,
     /// Member names that are too common on builtin types for the unique-name heuristic.

@@ -171,12 +171,15 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
     let mut found = FoundExtensions::default();
     each_file(program, files, |db, file| {
         let mut previous = None;
+        let sealed = &program.known(file).language.manifest.builtins.sealed;
         for (position, symbol) in program.known(file).facts.symbols.iter().enumerate() {
             if !symbol.owner.is_some() {
                 continue;
             }
             let Some(owner) = aliases::named_type(db, file, symbol.owner) else {
-                if let Some(outside) = inherent::outside_owner(db, file, symbol.owner) {
+                if let Some(outside) = inherent::outside_owner(db, file, symbol.owner)
+                    && !sealed.iter().any(|value| **value == *outside)
+                {
                     found
                         .external_extensions
                         .push((outside, SymbolRef { file, symbol: LocalSymbol::at(position) }));
