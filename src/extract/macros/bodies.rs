@@ -85,7 +85,10 @@ pub(crate) fn macro_definition<'t>(
     if let Some(value) = value_node {
         opened_namespaces(walk, node, (name_node, texts::text_of(&walk.input, value)));
         let params = params_node.map(|params| words_in(&walk.input, params)).unwrap_or_default();
-        replacement(walk, value, &params);
+        let result = replacement(walk, value, &params);
+        if matches!(walk.facts.get(result), Expr::Call(..)) {
+            walk.facts.add_value(symbol, result);
+        }
     }
     (walk.context.scope, walk.context.around, walk.context.enclosing) = before;
     ExprId::NONE
@@ -211,6 +214,9 @@ pub(crate) fn cleared(input: &Input<'_>, facts: &mut Builder, cleared: &Cleared<
     }
     facts.facts.problems.sort_by_key(|problem| problem.first_line);
     let (mut row, mut counted) = (0, 0);
+    // The end and the expression of the name before: a name behind a separator is a member of it.
+    let mut path: Option<(usize, ExprId)> = None;
+    let separator = input.language.manifest.modules.separator.as_bytes();
     for crate::preprocess::Use { name: range, kind } in &cleared.uses {
         row += memchr::memchr_iter(b'\n', &input.source[counted..range.start]).count();
         counted = range.start;
@@ -223,7 +229,20 @@ pub(crate) fn cleared(input: &Input<'_>, facts: &mut Builder, cleared: &Cleared<
         };
         let byte = offset(range.start);
         let (scope, enclosing) = facts.around(byte);
-        let target = facts.expr(Expr::Name(name, scope));
+        let target = match &path {
+            Some((end, object)) if input.source[*end..range.start] == *separator => {
+                let object = match input.language.manifest.resolution.paths_name_types {
+                    true => facts.expr(Expr::Wrap(*object, Wrapper::Plain)),
+                    false => *object,
+                };
+                facts.expr(Expr::Member(object, name))
+            }
+            _ if input.source[..range.start].ends_with(separator) => {
+                facts.expr(Expr::Name(name, ScopeId(0)))
+            }
+            _ => facts.expr(Expr::Name(name, scope)),
+        };
+        path = Some((range.end, target));
         facts.site(Site {
             kind: *kind,
             name,
@@ -240,8 +259,9 @@ pub(crate) fn cleared(input: &Input<'_>, facts: &mut Builder, cleared: &Cleared<
     }
 }
 
-/// Records references for the names in replacement text: calls and other uses.
-fn replacement<'t>(walk: &mut Walk<'t>, value: Node<'t>, params: &[&str]) {
+/// Records references for the names in replacement text: calls and other uses. Returns the value
+/// of the text, or of what it assigns, if this is a name, a member or a call.
+fn replacement<'t>(walk: &mut Walk<'t>, value: Node<'t>, params: &[&str]) -> ExprId {
     let text = texts::text_of(&walk.input, value);
     let tokens = tokens(text);
     let text_at = |at: usize| tokens.get(at).map_or("", |(_, range)| &text[range.clone()]);
@@ -249,30 +269,44 @@ fn replacement<'t>(walk: &mut Walk<'t>, value: Node<'t>, params: &[&str]) {
     let outer = std::mem::replace(&mut walk.context.in_macro, true);
     // The value that ends before the token, and the callees of the open parentheses.
     let (mut ended, mut callees) = (ExprId::NONE, Vec::new());
+    // The text in the open parentheses, or all of it, is more than one value.
+    let mut mixed = false;
     for (index, (token, range)) in tokens.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| tokens[before].0);
         match token {
-            Token::Word => {}
+            Token::Word => mixed |= matches!(before, Some(Token::Word | Token::Close)),
             Token::Member | Token::Scope => continue,
             Token::Open => {
-                callees.push(std::mem::replace(&mut ended, ExprId::NONE));
+                callees.push((std::mem::replace(&mut ended, ExprId::NONE), mixed));
+                mixed = before == Some(Token::Word)
+                    && !callees.last().is_some_and(|(of, _)| of.is_some());
                 continue;
             }
             Token::Close => {
-                let callee = callees.pop().unwrap_or(ExprId::NONE);
-                ended = walk.facts.of(callee, |callee| Expr::Call(callee, Run::default()));
+                let (callee, around) = callees.pop().unwrap_or((ExprId::NONE, true));
+                let inner = if mixed { ExprId::NONE } else { ended };
+                ended = match callee.is_some() {
+                    true => walk.facts.expr(Expr::Call(callee, Run::default())),
+                    false => inner,
+                };
+                mixed = around;
                 continue;
             }
             Token::Other => {
-                ended = ExprId::NONE;
+                let is_mark = |at: usize| matches!(tokens.get(at), Some((Token::Other, _)));
+                let is_assigned = text_at(index) == "="
+                    && callees.is_empty()
+                    && !is_mark(index + 1)
+                    && !index.checked_sub(1).is_some_and(is_mark);
+                (ended, mixed) = (ExprId::NONE, !is_assigned);
                 continue;
             }
         }
         let name = &text[range.clone()];
         if params.contains(&name) || walk.input.language.is_word(name) {
-            ended = ExprId::NONE;
+            (ended, mixed) = (ExprId::NONE, mixed || walk.input.language.is_word(name));
             continue;
         }
-        let before = index.checked_sub(1).map(|before| tokens[before].0);
         let next = tokens.get(index + 1).map(|(next, _)| *next);
         // A path from the outermost scope begins with its separator.
         let is_outermost = before == Some(Token::Scope)
@@ -308,6 +342,7 @@ fn replacement<'t>(walk: &mut Walk<'t>, value: Node<'t>, params: &[&str]) {
         replacement_site(walk, value, text, range.clone(), usage, name_id, target);
     }
     walk.context.in_macro = outer;
+    if mixed { ExprId::NONE } else { ended }
 }
 
 fn replacement_site<'t>(

@@ -419,12 +419,21 @@ impl Finder<'_> {
         end
     }
 
-    /// Records the arguments of a masked macro use that consist of one word.
+    /// Records the names in the arguments of a masked macro use. What a word or the mark of a
+    /// pointer precedes is declared there, and members need their receiver.
     pub(super) fn note_arguments(&mut self, open: usize, close: usize) {
         for at in open + 1..close {
-            let alone = |at: usize| matches!(self.tokens[at].kind, Kind::Mark(b'(' | b')' | b','));
-            if self.is_plain(at) && alone(at - 1) && alone(at + 1) && !self.is(at + 1, b'(') {
-                self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Read });
+            let (before, next) = (self.tokens[at - 1].kind, self.tokens[at + 1].kind);
+            let is_pointer = matches!(before, Kind::Mark(b'*' | b'&'))
+                && self.is_word(at - 2)
+                && matches!(next, Kind::Mark(b')' | b','));
+            let is_member = self.is(at - 1, b'.') || self.is(at - 1, b'>') && self.is(at - 2, b'-');
+            if self.is_plain(at) && before != Kind::Word && !is_pointer && !is_member {
+                let kind = match next {
+                    Kind::Mark(b'(') => SiteKind::Call,
+                    _ => SiteKind::Read,
+                };
+                self.uses.push(Use { name: self.tokens[at].range(), kind });
             }
         }
     }

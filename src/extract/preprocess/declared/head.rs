@@ -44,6 +44,7 @@ impl Finder<'_> {
         let mut at = start;
         while let Some(token) = self.tokens.get(at) {
             match token.kind {
+                Kind::Word if self.is_before_outermost(at) => head.parts.push((Part::Name, at)),
                 Kind::Word if token.lists == WordLists::default() => {
                     let mut last = self.end_of_path(at);
                     if self.tokens.get(last + 1).is_some_and(|next| next.kind == Kind::Scope) {
@@ -124,6 +125,15 @@ impl Finder<'_> {
         Some(head)
     }
 
+    /// True for an attribute before a path from the outermost scope (`API ::a::T *f();`).
+    fn is_before_outermost(&self, at: usize) -> bool {
+        let end = self.tokens[at].range().end;
+        self.is_attribute(at)
+            && self.tokens.get(at + 1).is_some_and(|next| {
+                next.kind == Kind::Scope && next.range().start > end && self.is_word(at + 2)
+            })
+    }
+
     /// Masks the operand of a type operator. Returns its last token.
     fn value_type(&mut self, at: usize) -> usize {
         let close = self.end_of_use(at);
@@ -165,6 +175,7 @@ impl Finder<'_> {
                 Some(Kind::Word) => {
                     self.is_in(after, WordLists::QUALIFIER) || self.is_attribute(end + 1)
                 }
+                Some(Kind::Mark(b'(')) => end > at || self.heads_type(end + 1),
                 _ => end > at,
             };
             if !defines {
@@ -173,6 +184,17 @@ impl Finder<'_> {
             at = self.take(at) + 1;
         }
         at
+    }
+
+    /// True if an attribute with arguments is followed by the name of a type with a body.
+    fn heads_type(&self, at: usize) -> bool {
+        let name = self.end_of_use(at) + 1;
+        let after = self.end_of_path(name) + 1;
+        self.is_attribute(at)
+            && self.is_word(name)
+            && (self.is(after, b'{')
+                || self.is(after, b':')
+                || self.is_in(after, WordLists::QUALIFIER))
     }
 
     pub(super) fn known_or_reserved(&self, at: usize) -> bool {

@@ -111,7 +111,7 @@ fn declared_or_inferred(db: &Db, symbol: SymbolRef) -> Ty {
     let infers = db.program.known(symbol.file).language.manifest.resolution.infer_returns;
     let ty = if let Some(declared) = declared_result(db, symbol) {
         declared
-    } else if infers || entry.flags & flags::FUNCTION_VALUE != 0 {
+    } else if infers || entry.is_macro() || entry.flags & flags::FUNCTION_VALUE != 0 {
         let parts = lists::types_of(db, symbol.file, entry.values);
         let union = Ty::union(parts);
         match entry.flags & flags::GENERATOR != 0 {
