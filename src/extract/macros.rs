@@ -49,8 +49,12 @@ impl<'t> Tokens<'t> {
 
     /// True if the name at `position` is the key of a list of fields.
     fn is_key(&self, position: usize) -> bool {
-        let is_first = position == 1 || self.word(position - 1) == self.words.separator;
-        self.of.is_some() && position > 0 && is_first
+        self.of.is_some() && self.begins_item(position)
+    }
+
+    /// True if the token at `position` is the first one of an item of the list.
+    fn begins_item(&self, position: usize) -> bool {
+        position == 1 || position > 1 && self.word(position - 1) == self.words.separator
     }
 
     fn joins(&self, position: usize) -> bool {
@@ -353,6 +357,13 @@ fn name_token<'t>(
             let made = walk.facts.of(tokens.of, Expr::OfType);
             let field = walk.facts.of(made, |made| Expr::Member(made, name));
             walk.site(Usage::Site(SiteKind::Write), token, name, field);
+        } else if tokens.words.capital_labels
+            && tokens.begins_item(position)
+            && texts::text_of(&walk.input, token).starts_with(char::is_uppercase)
+        {
+            let name = names::name_of(walk, token);
+            let value = walk.facts.expr(Expr::Name(name, walk.context.scope));
+            walk.site(READ, token, name, value);
         }
         *reading = Reading::NOTHING;
         return next;

@@ -33,6 +33,8 @@ pub struct TokenWords {
     pub awaits: String,
     /// Tokens after a name that is a label and no value.
     pub labels: Vec<String>,
+    /// A label with a leading capital is a name: fields have none (`kind: Kind => Comma: ","`).
+    pub capital_labels: bool,
     /// Token that opens type arguments, after a joiner.
     pub open: String,
     /// Token that closes type arguments.
