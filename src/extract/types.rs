@@ -137,12 +137,12 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
                     visit_type(walk, *name, usage)
                 };
             }
-            let args = type_arguments(walk, node, args.as_ref(), inner);
+            let args = type_arguments(walk, node, (base, args.as_ref()), inner);
             applied(&mut walk.facts, base, &args)
         }
         TypeRule::Apply { base, args } => {
             let base = base.first(node).map_or(ExprId::NONE, |base| visit_type(walk, base, usage));
-            let args = type_arguments(walk, node, args.as_ref(), inner);
+            let args = type_arguments(walk, node, (base, args.as_ref()), inner);
             applied(&mut walk.facts, base, &args)
         }
         TypeRule::Array { of, name, dimensions, sizes } => {
@@ -217,6 +217,9 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
         TypeRule::SelfType {} => walk.facts.expr(Expr::SelfType(walk.context.scope)),
         TypeRule::Quoted {} => quoted_type(walk, node),
         TypeRule::Expression {} => walk.visit(node, READ),
+        TypeRule::Named { of, .. } => {
+            of.first(node).map_or(ExprId::NONE, |of| visit_type(walk, of, inner))
+        }
         TypeRule::Guard { of } => {
             let tested = of.first(node).map_or(ExprId::NONE, |of| visit_type(walk, of, inner));
             let base = walk.literal(Synthetic::TypeGuard.text());
@@ -256,7 +259,7 @@ fn imported_value(walk: &Walk<'_>, value: ExprId) -> ExprId {
 fn type_arguments<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
-    args: Option<&'static Selector>,
+    (base, args): (ExprId, Option<&'static Selector>),
     usage: Usage,
 ) -> Vec<ExprId> {
     let mut list = Vec::new();
@@ -264,8 +267,12 @@ fn type_arguments<'t>(
         let is_list = walk.input.language.type_rule(args.kind_id()) == Some(&TypeRule::Each {});
         if is_list {
             for arg in children::named_children(&walk.input, args) {
-                if walk.input.language.type_rule(arg.kind_id()) == Some(&TypeRule::Mark {}) {
-                    continue;
+                match walk.input.language.type_rule(arg.kind_id()) {
+                    Some(TypeRule::Mark {}) => continue,
+                    Some(TypeRule::Named { name, .. }) => {
+                        compound::named_argument(walk, (base, name.first(arg)), usage);
+                    }
+                    _ => {}
                 }
                 let ty = visit_type(walk, arg, usage);
                 list.push(names::known(&mut walk.facts, ty));

@@ -58,6 +58,8 @@ pub enum TypeRule {
     Tuple {},
     /// A node among type arguments that is no type (a lifetime).
     Mark {},
+    /// An argument for a member of the type that is applied (`Item = T` in `Source<Item = T>`).
+    Named { name: Selector, of: Selector },
     /// An object type with members in place; it has those of the type `copies` as well, if there is
     /// one (a mapped type).
     Object { copies: Option<Selector> },

@@ -7,6 +7,7 @@ use crate::walk::names;
 use crate::walk::rule_choice;
 use crate::walk::{Usage, Walk};
 use cograph_grammar::{Rule, Selector};
+use cograph_model::SiteKind;
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, Wrapper};
 use tree_sitter::Node;
 
@@ -77,6 +78,22 @@ pub(super) fn choice<'t>(
         }
     }
     walk.facts.union(&parts)
+}
+
+/// Records that the argument of a type names one of its members.
+pub(super) fn named_argument<'t>(
+    walk: &mut Walk<'t>,
+    (base, name_node): (ExprId, Option<Node<'t>>),
+    usage: Usage,
+) {
+    if let Some(name_node) = name_node
+        && usage != Usage::Silent
+        && base.is_some()
+    {
+        let name = names::name_of(walk, name_node);
+        let member = walk.facts.expr(Expr::Member(base, name));
+        walk.site(Usage::Site(SiteKind::Type), name_node, name, member);
+    }
 }
 
 /// Visits the types in a member of a type whose name is not written: which member is not known.
