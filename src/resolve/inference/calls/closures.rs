@@ -7,6 +7,7 @@ use crate::inference::calls::arguments;
 use crate::inference::calls::call::CallArguments;
 use crate::inference::calls::function_types::{
     declared_type, parameter_of, parameter_of_callable, parameter_of_type, parameter_of_value,
+    stated_parameter,
 };
 use crate::inference::calls::{call, closure_arity, extensions, overload};
 use crate::inference::members::{
@@ -336,6 +337,7 @@ fn given_by(
             let declared = infer::instance_of_expr(db, callable.file, facts.bindings[param].ty);
             unify(&declared, given, &mut known);
         }
+        let ty = associated(db, callable.file, (declared, what), &known).unwrap_or(ty);
         let bound = ty.map(&|ty: &Ty| match ty {
             Ty::Param(file, binding) => known
                 .iter()
@@ -347,6 +349,26 @@ fn given_by(
         return generics::substituted(db, bound, receiver);
     }
     Ty::Unknown
+}
+
+/// Returns the parameter of a function type that is an associated type of a type parameter
+/// (`G::Edge`): that of the type which is known to be the argument.
+fn associated(
+    db: &Db,
+    file: FileId,
+    (function, what): (ExprId, Contextual),
+    known: &[((FileId, BindingId), Ty)],
+) -> Option<Ty> {
+    let (file, param) = stated_parameter(db, file, function, what)?;
+    let Expr::Member(object, name) = db.program.known(file).facts.exprs[param.get()?] else {
+        return None;
+    };
+    let Ty::Param(of, binding) = infer::type_of(db, file, object) else { return None };
+    let (_, given) = known.iter().find(|(param, _)| *param == (of, binding))?;
+    let Ty::Instance(symbol, args) = given else { return None };
+    let of = Ty::Type(*symbol, args.clone());
+    let ty = instance_of(&symbol_types::member_ty(db, &of, db.name(file, name)));
+    ty.is_known().then_some(ty)
 }
 
 /// Returns the type of a closure's parameter from the type flow table of a builtin type's

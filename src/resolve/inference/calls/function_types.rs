@@ -77,6 +77,36 @@ pub(super) fn parameter_of(db: &Db, file: FileId, function: ExprId, what: Contex
     })
 }
 
+/// Returns the parameter of a function type as it is stated, also of what bounds a type parameter.
+pub(super) fn stated_parameter(
+    db: &Db,
+    file: FileId,
+    function: ExprId,
+    what: Contextual,
+) -> Option<(FileId, ExprId)> {
+    let facts = db.program.known(file).facts;
+    if db.is_too_deep() {
+        return None;
+    }
+    db.deeper(|| match facts.exprs[function.get()?] {
+        Expr::Function(parts) => {
+            let (_, params) = facts.lists[parts.range()].split_last()?;
+            Some((file, *params.get(what.position()?)?))
+        }
+        Expr::Union(parts) => facts.lists[parts.range()]
+            .iter()
+            .find_map(|part| stated_parameter(db, file, *part, what)),
+        Expr::Wrap(inner, _) => stated_parameter(db, file, inner, what),
+        Expr::Name(..) => match infer::type_of(db, file, function) {
+            Ty::Param(of, binding) => {
+                stated_parameter(db, of, db.program.known(of).binding(binding).ty, what)
+            }
+            _ => None,
+        },
+        _ => None,
+    })
+}
+
 /// Returns the type of a parameter of the closure that is a value of a functional type.
 pub(super) fn parameter_of_type(db: &Db, ty: &Ty, symbol: SymbolRef, what: Contextual) -> Ty {
     let declared = match functional::stated(db, symbol) {
