@@ -5,7 +5,7 @@
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty, TyList};
 use crate::inference::calls::{call, closures, extensions, overload, untyped};
-use crate::inference::members::{lookup, receiver};
+use crate::inference::members::{hierarchy, lookup, receiver};
 use crate::inference::names::visited::Visited;
 use crate::inference::names::{module_members, scopes};
 use crate::inference::types::{generics, infer, return_types, symbol_types};
@@ -157,6 +157,11 @@ impl Db<'_> {
     /// Returns the type of a callee that is an extension of its object's type.
     pub(super) fn extension_callee(&self, file: FileId, callee: ExprId, args: Run) -> Option<Ty> {
         extensions::callee_ty(self, file, callee, extensions::KnownArguments::Types(args))
+    }
+
+    /// Returns the other declarations of a type in several parts.
+    pub(super) fn parts_of_type(&self, symbol: SymbolRef) -> Symbols {
+        hierarchy::parts_of_type(self, symbol)
     }
 
     /// Returns the type of a closure's parameter from the call that the closure is passed to.

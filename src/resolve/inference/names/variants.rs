@@ -8,7 +8,7 @@ use crate::inference::names::definition::same_signature;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{Expr, Symbol};
+use cograph_model::facts::{Expr, Symbol, flags};
 use cograph_model::graph::SymbolRef;
 
 /// Maximum number of symbols that are compared pairwise. More stay candidates: a repository has one
@@ -34,6 +34,7 @@ pub(crate) fn are_variants(db: &Db, symbols: &Symbols) -> bool {
                 || is_one_entity(db, *one, *other)
                 || is_one_binding(db, *one, *other)
                 || is_one_member(db, *one, *other)
+                || is_copy(db, *one, *other)
         })
     });
     db.are_variants.insert(symbols.clone(), are);
@@ -107,6 +108,22 @@ fn is_one_binding(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
 fn is_one_member(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
     let is_inherent = |of: SymbolRef| {
         let (unit, entry) = (db.program.known(of.file), db.program.symbol(of));
+/// True if two members are written in parts of one type, in two files, and are no overloads:
+/// generated code of two projects, each of which has one of the two.
+fn is_copy(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
+    let rules = &db.program.known(one.file).language.manifest.resolution;
+    let (left, right) = (db.program.symbol(one), db.program.symbol(other));
+    let container = SymbolRef { file: one.file, symbol: left.container };
+    let other_container = SymbolRef { file: other.file, symbol: right.container };
+    rules.overloads
+        && one.file != other.file
+        && left.container.is_some()
+        && db.program.symbol(container).flags & flags::PARTIAL != 0
+        && db.program.name_of(one) == db.program.name_of(other)
+        && same_signature(db, one, other)
+        && db.parts_of_type(container).contains(&other_container)
+}
+
         let owner = entry.owner.get().map(|owner| unit.facts.exprs[owner]);
         unit.language.manifest.resolution.one_definition
             && entry.kind.is_callable()
