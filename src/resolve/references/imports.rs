@@ -8,6 +8,7 @@ use crate::inference::{
 use crate::references::outcome::{chosen, external, module_target, unresolved};
 use crate::references::{exhaustiveness, proof, variants};
 use crate::units::import_target::ImportTarget;
+use crate::units::interner::Name;
 use cograph_model::Step;
 use cograph_model::facts::{ImportKind, Site};
 use cograph_model::graph::{FileId, Resolution, SymbolRef};
@@ -31,7 +32,8 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         ImportTarget::Path { module, path, .. }
             if path.is_empty() || kind == ImportKind::Wildcard =>
         {
-            module_target(*module, Step::Import)
+            members_of_type(db, file, site, path)
+                .unwrap_or_else(|| module_target(*module, Step::Import))
         }
         ImportTarget::Path { module, path, .. } => {
             match imported::import_entity(db, file, site.import, &mut Visited::default()) {
@@ -69,6 +71,27 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 },
             }
         }
+    }
+}
+
+/// Resolves an import of all members of a type (`use Kind::*`).
+fn members_of_type(db: &Db, file: FileId, site: &Site, path: &[Name]) -> Option<Resolution> {
+    if path.is_empty() {
+        return None;
+    }
+    match imported::import_entity(db, file, site.import, &mut Visited::default())? {
+        Entity::Symbols(symbols)
+            if symbols.iter().all(|symbol| db.program.symbol(*symbol).kind.is_type()) =>
+        {
+            Some(variants::chosen_or_variants(
+                db,
+                file,
+                &symbols,
+                Step::Import,
+                Step::SeveralValues,
+            ))
+        }
+        _ => None,
     }
 }
 
