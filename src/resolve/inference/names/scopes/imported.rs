@@ -11,7 +11,7 @@ use crate::inference::names::{bindings, linkage, namespaces, variants, visited};
 use crate::units::import_target::{ImportTarget, Module};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
-use cograph_model::facts::{BindingId, ImportId, ImportKind, ScopeId};
+use cograph_model::facts::{BindingId, Expr, ImportId, ImportKind, ScopeId};
 use cograph_model::graph::FileId;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -102,8 +102,8 @@ pub(crate) fn follow(
     db.below(&start?, last, visited)
 }
 
-/// Returns the target of a top-level binding whose value is a name; for any other, the binding
-/// itself.
+/// Returns the target of top-level bindings whose values are names of one thing (`export default X`
+/// with `module.exports.default = X`); for any other, the bindings themselves.
 pub(crate) fn alias_of(
     db: &Db,
     file: FileId,
@@ -111,15 +111,20 @@ pub(crate) fn alias_of(
     _visited: &mut Visited,
 ) -> Option<Entity> {
     let unit = db.program.known(file);
-    if let [only] = bindings[..] {
-        let value = unit.binding(only).value;
-        if let Some(cograph_model::facts::Expr::Name(name, scope)) =
-            value.get().map(|position| unit.facts.exprs[position])
-        {
-            let name = unit.name(name);
-            let target = || db.lookup(file, name, scope, u32::MAX).map(|(entity, _)| entity);
-            return db.in_progress.once(Computation::Following(file, value, name), target)?;
+    let name_of = |id: &BindingId| {
+        let value = unit.binding(*id).value;
+        match value.get().map(|position| unit.facts.exprs[position]) {
+            Some(Expr::Name(name, scope)) => Some((value, name, scope)),
+            _ => None,
         }
+    };
+    let mut names = bindings.iter().map(name_of);
+    if let Some(Some((value, name, scope))) = names.next()
+        && names.all(|other| other.is_some_and(|(_, other, at)| (other, at) == (name, scope)))
+    {
+        let name = unit.name(name);
+        let target = || db.lookup(file, name, scope, u32::MAX).map(|(entity, _)| entity);
+        return db.in_progress.once(Computation::Following(file, value, name), target)?;
     }
     Some(Entity::Local(file, bindings))
 }
