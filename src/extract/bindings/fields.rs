@@ -2,9 +2,9 @@
 
 use crate::bindings::bound_names::{self, Flow};
 use crate::bindings::stated_types;
-use crate::walk::names;
 use crate::walk::{Definition, READ, Surroundings, Usage, Walk};
-use cograph_grammar::Selector;
+use crate::walk::{children, names, rule_choice};
+use cograph_grammar::{ModifierMeaning, Rule, Selector};
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, flags};
 use cograph_model::{SiteKind, SymbolKind};
 use tree_sitter::Node;
@@ -83,8 +83,12 @@ fn bind_to<'t>(
     let declared = declared_only
         || walk.context.in_target
         || walk.context.declared_members.contains(&(type_scope, name))
-        || walk.facts.bound(type_scope, name).is_some();
+        || walk
+            .facts
+            .bound(type_scope, name)
+            .is_some_and(|binding| !is_of_type_alone(walk, binding.symbol));
     if !elsewhere && !declared {
+        walk.context.declared_members.insert((type_scope, name));
         let field = define_field(walk, name_node, name, type_scope, Surroundings::NONE, flow);
         if !flow.ty.is_some() {
             walk.facts.symbol_mut(field).flags |= flags::ASSIGNED;
@@ -104,6 +108,50 @@ fn bind_to<'t>(
     if symbol.is_some() && flow.ty.is_some() && !walk.facts.symbol_mut(symbol).ty.is_some() {
         walk.facts.symbol_mut(symbol).ty = flow.ty;
     }
+}
+
+/// True for a method of a type, not of its instances, where these may have a member of its name.
+fn is_of_type_alone(walk: &Walk<'_>, symbol: LocalSymbol) -> bool {
+    let symbol = symbol.get().and_then(|position| walk.facts.facts.symbols.get(position));
+    walk.input.language.manifest.resolution.separate_statics
+        && symbol.is_some_and(|one| one.kind.is_callable() && one.flags & flags::STATIC != 0)
+}
+
+/// Records the names of the members that a body declares for instances: an assignment before the
+/// declaration is none of its own.
+pub(crate) fn note_members<'t>(walk: &mut Walk<'t>, scope: ScopeId, body: Node<'t>) {
+    if !walk.input.language.manifest.resolution.hoisted {
+        return;
+    }
+    for member in children::named_children(&walk.input, body) {
+        let name = match rule_choice::rule_at(&walk.input, member) {
+            Some(Rule::Function { name: Some(name), .. })
+                if !is_declared_for_type(walk, member) =>
+            {
+                name.first(member)
+            }
+            Some(Rule::Variable { name, .. } | Rule::Initializer { name, .. }) => {
+                name.first(member)
+            }
+            _ => None,
+        };
+        if let Some(name) = name {
+            let name = names::name_of(walk, name);
+            walk.context.declared_members.insert((scope, name));
+        }
+    }
+}
+
+/// True for a member with a word that makes it one of the type, where types and instances may both
+/// have a member of its name.
+fn is_declared_for_type<'t>(walk: &Walk<'t>, member: Node<'t>) -> bool {
+    let manifest = &walk.input.language.manifest;
+    let makes_static = |word: &Node<'t>| {
+        let meanings = manifest.modifiers.words.get(word.kind());
+        !word.is_named() && meanings.is_some_and(|all| all.contains(&ModifierMeaning::Static))
+    };
+    manifest.resolution.separate_statics
+        && children::children(&walk.input, member).iter().any(makes_static)
 }
 
 /// The first assignment to a member of the receiver is a write where a base declares the field.

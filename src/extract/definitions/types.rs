@@ -2,7 +2,7 @@
 
 use crate::bindings::bound_names;
 use crate::bindings::bound_names::Flow;
-use crate::bindings::variables;
+use crate::bindings::{fields, variables};
 use crate::definitions::callable_scope;
 use crate::definitions::callable_scope::CallableContext;
 use crate::definitions::constructions;
@@ -21,7 +21,7 @@ use crate::walk::rule_choice;
 use crate::walk::{Callable, Pending, READ, Surroundings, Usage, Walk};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Wrapper, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeKind, Wrapper, flags,
 };
 use cograph_model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use smallvec::SmallVec;
@@ -89,7 +89,7 @@ pub(crate) fn named_type<'t>(
         items::listed(walk, node, members);
     }
     if let Some(body) = body_node {
-        note_members(walk, inner, body);
+        fields::note_members(walk, inner, body);
         match rule_choice::rule_at(&walk.input, body) {
             Some(Rule::Positions { .. }) => walk.visit(body, READ),
             Some(Rule::Variants {}) => variables::variants(walk, body),
@@ -147,28 +147,6 @@ fn enter_type<'t>(
     walk.context.callable.named = LocalSymbol::NONE;
     generics::generics(walk, symbol, node, type_params);
     before
-}
-
-/// Records the names of the members that a body declares: an assignment before the declaration is
-/// none of its own.
-pub(crate) fn note_members<'t>(walk: &mut Walk<'t>, scope: ScopeId, body: Node<'t>) {
-    if !walk.input.language.manifest.resolution.hoisted {
-        return;
-    }
-    for member in children::named_children(&walk.input, body) {
-        let name = match rule_choice::rule_at(&walk.input, member) {
-            Some(
-                Rule::Function { name: Some(name), .. }
-                | Rule::Variable { name, .. }
-                | Rule::Initializer { name, .. },
-            ) => name.first(member),
-            _ => None,
-        };
-        if let Some(name) = name {
-            let name = names::name_of(walk, name);
-            walk.context.declared_members.insert((scope, name));
-        }
-    }
 }
 
 fn anonymous_type<'t>(
@@ -252,27 +230,6 @@ pub(crate) fn extend<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t
     let scope = walk.open(ScopeKind::Type, LocalSymbol::NONE, node);
     let inner = walk.context.scope;
     generics::generics(walk, LocalSymbol::NONE, node, type_params.as_ref());
-/// Visits the interfaces that an extension implements: returns the only one, or the union of all.
-fn interfaces<'t>(
-    walk: &mut Walk<'t>,
-    node: Node<'t>,
-    interface: Option<&'static Selector>,
-) -> ExprId {
-    let usage = Usage::Site(SiteKind::Implement);
-    let found: SmallVec<[ExprId; 2]> = children::every(&walk.input, interface, node)
-        .into_iter()
-        .map(|interface| types::visit_type(walk, interface, usage))
-        .collect();
-    match found[..] {
-        [] => ExprId::NONE,
-        [only] => only,
-        _ => {
-            let list = walk.facts.list(&found);
-            walk.facts.expr(Expr::Union(list))
-        }
-    }
-}
-
     let implements = interfaces(walk, node, interface.as_ref());
     let owner = match ty.first(node) {
         Some(ty) => types::visit_type(walk, ty, Usage::Site(SiteKind::Type)),
@@ -293,6 +250,27 @@ fn interfaces<'t>(
     walk.context.callable = callable;
     walk.close(scope);
     ExprId::NONE
+}
+
+/// Visits the interfaces that an extension implements: returns the only one, or the union of all.
+fn interfaces<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    interface: Option<&'static Selector>,
+) -> ExprId {
+    let usage = Usage::Site(SiteKind::Implement);
+    let found: SmallVec<[ExprId; 2]> = children::every(&walk.input, interface, node)
+        .into_iter()
+        .map(|interface| types::visit_type(walk, interface, usage))
+        .collect();
+    match found[..] {
+        [] => ExprId::NONE,
+        [only] => only,
+        _ => {
+            let list = walk.facts.list(&found);
+            walk.facts.expr(Expr::Union(list))
+        }
+    }
 }
 
 /// Visits a part of a type's body with members of the type itself.

@@ -1,7 +1,6 @@
 //! Literals and displays: lists, mappings, tuples, objects, and access to their elements.
 
-use crate::bindings::stated_types;
-use crate::definitions::types;
+use crate::bindings::{fields, stated_types};
 use crate::expressions::paths;
 use crate::walk::children;
 use crate::walk::context::LiteralParts;
@@ -151,7 +150,7 @@ pub(super) fn object<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbo
     let scope = walk.open(ScopeKind::Type, symbol, node);
     let inner = walk.context.scope;
     let outer = std::mem::take(&mut walk.context.literal);
-    types::note_members(walk, inner, node);
+    fields::note_members(walk, inner, node);
     walk.visit_children(node);
     let LiteralParts { keys, spread } = std::mem::replace(&mut walk.context.literal, outer);
     walk.close(scope);

@@ -181,11 +181,9 @@ fn definitions(db: &Db, of: SymbolRef, found: Symbols) -> Symbols {
     if rules.overloads {
         return found;
     }
-    match found.last() {
-        Some(last) if same_place && !variants::are_variants(db, &found) => {
-            Symbols::from_slice(&[*last])
-        }
-        _ => found,
+    match same_place && !variants::are_variants(db, &found) {
+        true => prototypes::effective(db, &found),
+        false => found,
     }
 }
 
@@ -357,10 +355,13 @@ fn inline_member(db: &Db, module: SymbolRef, name: Name) -> Member {
 fn receiver_members(db: &Db, of: &Ty, symbol: SymbolRef, name: Name) -> Member {
     let found = symbol_members(db, symbol, name);
     let Member::Symbols(symbols) = &found else { return found };
-    if !has_separate_statics(db.program.known(symbol.file).language) {
-        return found;
-    }
     let is_type = matches!(of, Ty::Type(..));
+    if !has_separate_statics(db.program.known(symbol.file).language) {
+        return match symbols.len() {
+            0 | 1 => found,
+            _ => Member::Symbols(prototypes::of_receiver(db, symbols, is_type)),
+        };
+    }
     let fits = |member: &SymbolRef| {
         let entry = db.program.symbol(*member);
         !entry.kind.is_callable() || (entry.flags & flags::STATIC != 0) == is_type

@@ -94,22 +94,58 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
     }
 }
 
+/// Returns the last one of members of one name; of a method of the type and a member of its
+/// instances, where these are separate, both.
+pub(super) fn effective(db: &Db, found: &[SymbolRef]) -> Symbols {
+    let is_of_type = |member: &SymbolRef| {
+        let entry = db.program.symbol(*member);
+        entry.kind.is_callable() && entry.flags & flags::STATIC != 0
+    };
+    let Some(last) = found.last() else { return Symbols::new() };
+    let rules = &db.program.known(last.file).language.manifest.resolution;
+    let is_other = |member: &&SymbolRef| is_of_type(member) != is_of_type(last);
+    let other = found.iter().rfind(|member| rules.separate_statics && is_other(member));
+    other.into_iter().chain([last]).copied().collect()
+}
+
+/// Returns the members of a type, or those of its instances, where these are separate and both have
+/// one of the name.
+pub(super) fn of_receiver(db: &Db, symbols: &Symbols, is_type: bool) -> Symbols {
+    let fits = |member: &SymbolRef| {
+        let rules = &db.program.known(member.file).language.manifest.resolution;
+        let is_static = db.program.symbol(*member).flags & flags::STATIC != 0;
+        !rules.separate_statics || is_static == is_type
+    };
+    if symbols.len() < 2 || symbols.iter().all(fits) || !symbols.iter().any(fits) {
+        return symbols.clone();
+    }
+    symbols.iter().copied().filter(fits).collect()
+}
+
 /// Returns the members from outside of a type's body that are added to those inside: what one
 /// object got by an assignment may replace a member of its type, and is no other one.
 pub(super) fn added(db: &Db, inside: &Symbols, outside: &[SymbolRef]) -> Symbols {
+    // An assignment through a setter makes no member.
+    let are_set = !inside.is_empty() && are_accessors(db, inside);
     let is_added = |member: &SymbolRef| {
-        !inside.contains(member) && (inside.is_empty() || !is_given_to_instance(db, *member))
+        let is_set = are_set && !are_accessors(db, &[*member]) && may_be_given(db, *member);
+        !inside.contains(member)
+            && !is_set
+            && (inside.is_empty() || !is_given_to_instance(db, *member))
     };
     outside.iter().copied().filter(is_added).collect()
 }
 
-fn is_given_to_instance(db: &Db, member: SymbolRef) -> bool {
-    let entry = db.program.symbol(member);
+/// True for a member that an assignment may have given to a value or a type.
+fn may_be_given(db: &Db, member: SymbolRef) -> bool {
     let takes_members =
         db.program.known(member.file).language.manifest.names.values_member.is_some();
-    takes_members
-        && entry.owner.is_some()
-        && matches!(db.ty(member.file, entry.owner), Ty::Instance(..))
+    takes_members && db.program.symbol(member).owner.is_some()
+}
+
+fn is_given_to_instance(db: &Db, member: SymbolRef) -> bool {
+    let entry = db.program.symbol(member);
+    may_be_given(db, member) && matches!(db.ty(member.file, entry.owner), Ty::Instance(..))
 }
 
 /// True for the accessors of properties.
