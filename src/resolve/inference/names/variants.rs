@@ -41,6 +41,11 @@ pub(crate) fn are_variants(db: &Db, symbols: &Symbols) -> bool {
     are
 }
 
+/// True for a symbol that exists only under a condition.
+pub(crate) fn is_under_condition(db: &Db, symbol: SymbolRef) -> bool {
+    !conditions_of(db, symbol).is_empty()
+}
+
 /// True if the later one of two definitions, which are statements, replaces the other one under a
 /// condition.
 fn may_replace(db: &Db, one: (SymbolRef, &[Held]), other: (SymbolRef, &[Held])) -> bool {
@@ -103,11 +108,6 @@ fn is_one_binding(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
         && !left.is_macro()
 }
 
-/// True if two callables have one name among the members of a type without type arguments, which
-/// has one definition of it besides those of interfaces.
-fn is_one_member(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
-    let is_inherent = |of: SymbolRef| {
-        let (unit, entry) = (db.program.known(of.file), db.program.symbol(of));
 /// True if two members are written in parts of one type, in two files, and are no overloads:
 /// generated code of two projects, each of which has one of the two.
 fn is_copy(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
@@ -124,6 +124,11 @@ fn is_copy(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
         && db.parts_of_type(container).contains(&other_container)
 }
 
+/// True if two callables have one name among the members of a type without type arguments, which
+/// has one definition of it besides those of interfaces.
+fn is_one_member(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
+    let is_inherent = |of: SymbolRef| {
+        let (unit, entry) = (db.program.known(of.file), db.program.symbol(of));
         let owner = entry.owner.get().map(|owner| unit.facts.exprs[owner]);
         unit.language.manifest.resolution.one_definition
             && entry.kind.is_callable()

@@ -117,6 +117,9 @@ pub(crate) fn symbols_ty(db: &Db, symbols: &Symbols, as_type: bool, receiver: Op
         let types = symbols.iter().map(|symbol| Ty::Type(*symbol, no_types()));
         return Ty::variants(types);
     }
+    if as_type && let Some(each) = conditional_types(db, symbols) {
+        return each;
+    }
     let chosen = match as_type {
         true => filled(db, symbols.iter().filter(|symbol| is_scope(kind(symbol)))),
         false => symbols
@@ -164,20 +167,42 @@ pub(crate) fn symbols_ty(db: &Db, symbols: &Symbols, as_type: bool, receiver: Op
     }
 }
 
+/// Returns the alternatives of one type that a file defines under conditions.
+fn conditional_types(db: &Db, symbols: &Symbols) -> Option<Ty> {
+    let file = symbols.first().filter(|_| symbols.len() > 1)?.file;
+    if !db.program.known(file).language.manifest.resolution.declarations {
+        return None;
+    }
+    let is_alternative = |symbol: &&SymbolRef| {
+        let entry = db.program.symbol(**symbol);
+        entry.kind.is_type()
+            && entry.kind != SymbolKind::TypeAlias
+            && !is_empty(db, **symbol)
+            && variants::is_under_condition(db, **symbol)
+    };
+    let each: Symbols = symbols.iter().filter(is_alternative).copied().collect();
+    let is_one = each.len() > 1
+        && each.iter().all(|symbol| symbol.file == file)
+        && variants::are_variants(db, &each);
+    is_one.then(|| Ty::variants(each.iter().map(|symbol| Ty::Type(*symbol, no_types()))))
+}
+
+/// True for a type without members that is declared alone or under a condition.
+fn is_empty(db: &Db, symbol: SymbolRef) -> bool {
+    let (entry, unit) = (db.program.symbol(symbol), db.program.known(symbol.file));
+    // Members follow their type.
+    let next = symbol.symbol.get().and_then(|symbol| unit.facts.symbols.get(symbol + 1));
+    (entry.is_conditional() || entry.flags & flags::DECLARATION != 0)
+        && entry.bases.len == 0
+        && next.is_none_or(|next| next.container != symbol.symbol)
+}
+
 /// Returns the first type that is not empty where a condition holds, else the first: an empty
 /// variant represents the others where these are not compiled, as in documentation.
 fn filled<'s>(db: &Db, mut symbols: impl Iterator<Item = &'s SymbolRef>) -> Option<&'s SymbolRef> {
     let first = symbols.next()?;
-    let is_empty = |symbol: &SymbolRef| {
-        let (entry, unit) = (db.program.symbol(*symbol), db.program.known(symbol.file));
-        // Members follow their type.
-        let next = symbol.symbol.get().and_then(|symbol| unit.facts.symbols.get(symbol + 1));
-        (entry.is_conditional() || entry.flags & flags::DECLARATION != 0)
-            && entry.bases.len == 0
-            && next.is_none_or(|next| next.container != symbol.symbol)
-    };
-    match is_empty(first) {
-        true => symbols.find(|symbol| !is_empty(symbol)).or(Some(first)),
+    match is_empty(db, *first) {
+        true => symbols.find(|symbol| !is_empty(db, **symbol)).or(Some(first)),
         false => Some(first),
     }
 }
