@@ -234,8 +234,12 @@ if (job.what === "views") {
       start: () => { location.hash = `#/search?${new URLSearchParams({ q: text })}`; },
       done: () => location.hash.includes("q=") && (document.querySelector("main .list a.name") !== null || document.querySelector("main .note[role=status]")?.textContent.startsWith("no symbol")),
     }), [query]);
-    await page.waitForTimeout(job.pause ?? 150);
-    const text = await page.evaluate(() => document.querySelector("main").textContent);
+    // The list may still be that of the name before.
+    let text = "";
+    for (let round = 0; round < 100 && !text.includes(shown); round += 1) {
+      await page.waitForTimeout(50);
+      text = await page.evaluate(() => document.querySelector("main").textContent);
+    }
     if (text.includes(shown)) found.names += 1;
     else problem(`not shown as text: ${JSON.stringify(shown)} for ${JSON.stringify(query)} in ${JSON.stringify(text.slice(0, 300))}`);
     const link = await page.$("main .list a.name");
