@@ -392,14 +392,24 @@ fn settings_of_one_language_are_few_and_have_reasons() {
         .map(|(setting, _)| setting)
         .collect();
     let reasons: BTreeSet<String> = listed.keys().cloned().collect();
-    assert_eq!(reasons, single, "grammars/single-use.toml lists the settings of one manifest");
+    assert_eq!(
+        reasons,
+        single,
+        "grammars/single-use.toml lists the settings of one manifest: add a new one with its \
+         reason, remove one that a second manifest uses: {:?}",
+        reasons.symmetric_difference(&single)
+    );
     for (setting, reason) in &listed {
         assert!(
             reason.as_str().is_some_and(|reason| reason.contains(": ")),
             "{setting}: no reason"
         );
     }
-    assert!((20..40).contains(&single.len()), "{} settings have one user", single.len());
+    assert!(
+        (20..40).contains(&single.len()),
+        "{} settings have one user, fewer than 40 may: use a key that there is",
+        single.len()
+    );
 }
 
 #[test]
@@ -419,7 +429,10 @@ fn every_grammar_is_in_one_group_of_languages() {
     let optional = optional.iter().filter(|(_, crate_)| crate_.get("optional").is_some());
     let optional: Vec<String> = optional.map(|(name, _)| format!("dep:{name}")).collect();
     assert!(optional.len() > 50, "the grammars are optional: {optional:?}");
-    assert_eq!(linked, optional, "each grammar is in one group, and each group in `languages`");
+    assert_eq!(
+        linked, optional,
+        "grammars/Cargo.toml: each grammar is optional and in one group, each group in `languages`"
+    );
 }
 
 #[test]

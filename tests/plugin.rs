@@ -76,7 +76,10 @@ fn manifests_with_a_closed_schema_have_no_other_fields() {
 fn languages_are_those_of_the_manifests() {
     let instructions = server::instructions();
     let languages = instructions.lines().last().expect("it ends with the languages");
-    assert!(text("plugin/skills/cograph/SKILL.md").contains(languages), "{languages}");
+    assert!(
+        text("plugin/skills/cograph/SKILL.md").contains(languages),
+        "plugin/skills/cograph/SKILL.md has the languages in this line: {languages}"
+    );
     let mut extensions = BTreeMap::new();
     for language in grammar::all() {
         if language.tier() != Tier::Structure {
@@ -88,7 +91,10 @@ fn languages_are_those_of_the_manifests() {
     let listed = json("plugin/.lsp.json")["cograph"]["extensionToLanguage"].clone();
     let listed: BTreeMap<String, Value> =
         listed.as_object().expect("it is an object").clone().into_iter().collect();
-    assert_eq!(listed, extensions);
+    assert_eq!(
+        listed, extensions,
+        "plugin/.lsp.json has the extensions of each language whose references are read"
+    );
 }
 
 #[test]

@@ -130,7 +130,7 @@ directories are measured on their fixtures, repeated. Where two languages share 
     text += """
 Not linked, though a crate with a grammar exists: F# (12 MB of tables), CUDA (8 MB), Fortran and SystemVerilog, which would make the program a
 fifth larger, and Perl, whose crate needs another version of the parser library. Their files are of no language; `grep` finds text in them. A
-dependency and a manifest add one: [CONTRIBUTING.md](../CONTRIBUTING.md).
+dependency and a manifest add one: [the steps](../grammars/README.md#adding-a-language).
 """
     place = ROOT / "docs" / "languages.md"
     # The part on lost lines is of another measurement.
