@@ -458,8 +458,8 @@ fn is_list_of_decorators<'t>(walk: &Walk<'t>, node: Node<'t>) -> bool {
         && parts.all(|part| matches!(rule(part), Some(Rule::Decorator { .. })))
 }
 
-/// Visits decorators inside modifier nodes and lists, and adds them to the pending ones. Returns the ids
-/// of the visited nodes.
+/// Visits decorators inside modifier nodes and lists, and adds them to the pending ones. Returns
+/// the ids of the visited nodes.
 pub(crate) fn visit_modifiers<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Vec<usize> {
     let mut visited = Vec::new();
     if !walk.input.language.has_decorators() {

@@ -121,7 +121,7 @@ pub fn written_page(
              source, callers and callees"
         ),
         format!("{with_map} of {} directories have their own map and matrix", directories.len()),
-        "search and paths know the symbols that are in it".to_owned(),
+        "search knows these symbols, and paths are not in it".to_owned(),
     ];
     let data = json!({
         "name": name,
@@ -132,7 +132,7 @@ pub fn written_page(
         "symbols": symbols.into_values().collect::<Vec<Value>>(),
         "answers": page.answers,
     });
-    let html = cograph_page::with_data(&data.to_string()).unwrap_or_default();
+    let html = cograph_page::with_data(&data.to_string()).expect("the document has the place");
     Ok(WrittenPage { html, symbols: with_source, left_out })
 }
 
