@@ -109,6 +109,42 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[("cograph export calls > calls.jsonl", "all call edges, one a line")],
     ),
     (
+        "cograph cycles",
+        &[
+            ("cograph cycles", "files that import each other, and what to cut"),
+            ("cograph cycles src/server", "of imports between the files of a directory"),
+        ],
+    ),
+    (
+        "cograph check",
+        &[
+            ("cograph check", "what breaks the rules and is not in the baseline"),
+            ("cograph check --write-baseline", "make the baseline, or take out what is gone"),
+            ("cograph check --format sarif > check.sarif", "for the review of a pull request"),
+        ],
+    ),
+    (
+        "cograph page",
+        &[
+            ("cograph page", "show the repository in a browser"),
+            ("cograph page --out page.html", "write it as one file"),
+        ],
+    ),
+    (
+        "cograph export dot",
+        &[
+            ("cograph export dot > modules.dot", "modules, with cycles in red"),
+            ("cograph export dot --from main --to Parser.parse", "a path of calls"),
+        ],
+    ),
+    (
+        "cograph export mermaid",
+        &[
+            ("cograph export mermaid --around Parser.parse", "callers and callees, for Markdown"),
+            ("cograph export mermaid --path src --depth 1", "modules of a directory"),
+        ],
+    ),
+    (
         "cograph export scip",
         &[
             ("cograph export scip", "the index of other tools, as index.scip"),
