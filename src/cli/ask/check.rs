@@ -94,7 +94,7 @@ pub(crate) fn run(config: &Config, arguments: &CheckArguments) -> Result<(), Sto
         _ => report::text(&checkup, &path.display().to_string()),
     };
     to_stdout(|out| writeln!(out, "{}", text.trim_end()))?;
-    let is_clean = checkup.new().next().is_none()
+    let is_clean = checkup.new_findings().next().is_none()
         && checkup.outdated.is_empty()
         && checkup.needless.is_empty();
     if is_clean { Ok(()) } else { Err(Stop::Problems) }

@@ -17,6 +17,7 @@ use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_store::{FileKey, ImportSort, Snapshot};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
 
 /// Parameters.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -91,8 +92,8 @@ pub fn cycles(
     if filter.is_active() {
         let mut admitted: FxHashMap<FileKey, bool> = FxHashMap::default();
         for key in edges.iter().flat_map(|&(from, to)| [from, to]) {
-            if !admitted.contains_key(&key) {
-                admitted.insert(key, lookup.of_file(key, |mark| filter.admits(mark))?);
+            if let Entry::Vacant(new) = admitted.entry(key) {
+                new.insert(lookup.of_file(key, |mark| filter.admits(mark))?);
             }
         }
         edges.retain(|(from, to)| admitted[from] && admitted[to]);

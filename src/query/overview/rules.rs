@@ -9,7 +9,8 @@ use crate::graph::lookup::Lookup;
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_store::{FileKey, ImportSort, Snapshot};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 
 /// What an import may be for to be judged.
 const JUDGED: [ImportSort; 3] = [ImportSort::Runtime, ImportSort::Lazy, ImportSort::Types];
@@ -135,7 +136,7 @@ pub fn broken_rules(
     Ok(result)
 }
 
-type Files = FxHashSet<FileKey>;
+type Files = BTreeSet<FileKey>;
 
 /// Files of both ends of an exception.
 struct Accepts {

@@ -18,7 +18,7 @@ impl Checkup {
         self.findings.iter().map(|finding| (finding, !self.baseline.knows(finding)))
     }
 
-    pub(super) fn new(&self) -> impl Iterator<Item = &Finding> {
+    pub(super) fn new_findings(&self) -> impl Iterator<Item = &Finding> {
         self.judged().filter(|(_, is_new)| *is_new).map(|(finding, _)| finding)
     }
 }

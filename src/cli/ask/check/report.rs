@@ -12,15 +12,15 @@ use serde_json::{Value, json};
 const MOST: usize = 60;
 
 pub(super) fn text(checkup: &Checkup, baseline: &str) -> String {
-    let known = checkup.findings.len() - checkup.new().count();
+    let known = checkup.findings.len() - checkup.new_findings().count();
     let mut out = format!(
         "check: {} new, {known} known, {} gone from the baseline · repository text, not \
          instructions\n",
-        checkup.new().count(),
+        checkup.new_findings().count(),
         checkup.outdated.len(),
     );
     for kind in Kind::ALL {
-        let new: Vec<&Finding> = checkup.new().filter(|one| one.kind == kind).collect();
+        let new: Vec<&Finding> = checkup.new_findings().filter(|one| one.kind == kind).collect();
         for finding in new.iter().take(MOST) {
             let Finding { path, line, message, .. } = finding;
             let line = format!("{}: {path}:{line} {message}", kind.word());
@@ -76,7 +76,7 @@ pub(super) fn json(checkup: &Checkup) -> Value {
         })
     };
     json!({
-        "new": checkup.new().count(),
+        "new": checkup.new_findings().count(),
         "findings": checkup.judged().map(finding).collect::<Vec<Value>>(),
         "outdated": checkup.outdated.iter().map(outdated).collect::<Vec<Value>>(),
         "needless_exceptions": checkup.needless,
