@@ -91,7 +91,8 @@ pub struct FileResolution {
     /// Variables through which a site reaches its target, by the number of the site, in order:
     /// they are read there as well.
     pub holders: Vec<(SiteId, Resolution)>,
-    /// One entry for each import: the target file, if it is in the repository.
+    /// One entry for each import: the target file, if it is in the repository; of a module that is
+    /// imported out of another, its own.
     pub imports: Vec<Option<FileId>>,
     /// Relations that start at symbols of this file, sorted.
     pub relations: Vec<Relation>,

@@ -122,23 +122,6 @@ fn edge_bit(imports: &[Import], place: usize) -> u8 {
     bits.into_iter().find(|(mark, _)| marks & mark != 0).map_or(1, |(_, bit)| bit)
 }
 
-/// File that each import leads to: its module, or the module that is taken out of it.
-fn import_targets(
-    facts: &FileFacts,
-    found: &FileResolution,
-    sites: &[(Site, &Resolution)],
-) -> Vec<Option<FileId>> {
-    let mut targets = found.imports.clone();
-    for (site, resolution) in sites {
-        if let (Target::File(file), Some(place)) = (&resolution.target, site.import.get())
-            && !facts.imports[place].module.contains('/')
-        {
-            targets[place] = Some(*file);
-        }
-    }
-    targets
-}
-
 impl Contents<'_> {
     fn path(&self, file: FileId) -> &str {
         self.graph.files[file.0 as usize].path.as_str()
@@ -177,8 +160,7 @@ impl Contents<'_> {
         let Some(facts) = facts else { return };
         self.symbols(file, facts, found, &sites);
         self.sites(file, facts, &sites);
-        let led_to = import_targets(facts, found, &sites);
-        for (place, (import, target)) in facts.imports.iter().zip(&led_to).enumerate() {
+        for (place, (import, target)) in facts.imports.iter().zip(&found.imports).enumerate() {
             let item = shown(import.item.is_some().then(|| text(facts, import.item)));
             let target = shown(target.map(|target| self.path(target)));
             let (module, level, at) = (&import.module, import.level, import.at);
@@ -205,7 +187,8 @@ impl Contents<'_> {
             _ => leads_to(site).iter().map(|symbol| symbol.file).collect(),
         });
         let mut edges: BTreeMap<FileId, (u32, u8)> = BTreeMap::new();
-        let imported = led_to
+        let imported = found
+            .imports
             .iter()
             .enumerate()
             .filter_map(|(place, target)| Some(((*target)?, edge_bit(&facts.imports, place))));

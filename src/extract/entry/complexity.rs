@@ -7,7 +7,6 @@ use crate::budget::Budget;
 use cograph_grammar::{ComplexityTable, Cost, Language, SelfRule, Weight};
 use cograph_model::facts::{Complexity, Expr, FileFacts, LocalSymbol, Symbol, flags};
 use cograph_model::{SiteKind, SymbolKind};
-use rustc_hash::FxHashMap;
 use tree_sitter::{Node, TreeCursor};
 
 /// Enters the complexity of each body into the facts.
@@ -27,18 +26,20 @@ pub(super) fn measure(
             || symbol.kind == SymbolKind::Test
             || symbol.flags & flags::FUNCTION_VALUE != 0
     };
-    let mut bodies: FxHashMap<usize, Vec<LocalSymbol>> = FxHashMap::default();
+    let mut bodies: Vec<Body> = Vec::new();
     for &(symbol, start) in headers {
         let known = symbol.get().and_then(|position| facts.symbols.get(position));
         if known.is_some_and(is_executed) {
-            bodies.entry(start as usize).or_default().push(symbol);
+            bodies.push(Body { start: start as usize, symbol });
         }
     }
     if bodies.is_empty() {
         return;
     }
+    bodies.sort_by_key(|body| body.start);
     let recursive = recursive(facts, language);
-    let mut pass = Pass { facts, table, bodies, levels: Vec::new(), frames: Vec::new() };
+    let (levels, frames) = (Vec::new(), Vec::new());
+    let mut pass = Pass { facts, table, bodies: &bodies, levels, frames };
     pass.run(root, budget);
     for position in recursive {
         if let Some(complexity) = &mut facts.symbols[position].complexity {
@@ -70,9 +71,16 @@ fn recursive(facts: &FileFacts, language: &Language) -> Vec<usize> {
     found
 }
 
+/// Body by its first byte.
+struct Body {
+    start: usize,
+    symbol: LocalSymbol,
+}
+
 /// Body that is being measured.
-struct Frame {
-    symbols: Vec<LocalSymbol>,
+struct Frame<'b> {
+    /// The symbols whose body it is.
+    bodies: &'b [Body],
     /// First byte.
     start: usize,
     /// Level of its statements.
@@ -105,23 +113,30 @@ struct Level<'l> {
 struct Pass<'l, 'f> {
     facts: &'f mut FileFacts,
     table: &'l ComplexityTable,
-    bodies: FxHashMap<usize, Vec<LocalSymbol>>,
+    /// Bodies at or after the current node, by their first byte: starts never fall in pre-order.
+    bodies: &'l [Body],
     levels: Vec<Level<'l>>,
-    frames: Vec<Frame>,
+    frames: Vec<Frame<'l>>,
 }
 
-impl Pass<'_, '_> {
+impl<'l> Pass<'l, '_> {
     fn run(&mut self, root: Node<'_>, budget: &Budget) {
         let mut cursor = root.walk();
         loop {
-            self.enter(&cursor);
             if budget.ends_at_node() {
                 return;
             }
-            if cursor.goto_first_child() {
-                continue;
+            let node = cursor.node();
+            let opened = self.bodies_at(node.start_byte());
+            if opened.is_empty() && self.is_passed(node) {
+                self.pass(node);
+            } else {
+                self.enter(&cursor, node, opened);
+                if cursor.goto_first_child() {
+                    continue;
+                }
+                self.finish_node();
             }
-            self.finish_node();
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
                     return;
@@ -131,8 +146,34 @@ impl Pass<'_, '_> {
         }
     }
 
-    fn enter(&mut self, cursor: &TreeCursor<'_>) {
-        let node = cursor.node();
+    /// Takes the bodies that start at this byte.
+    fn bodies_at(&mut self, start: usize) -> &'l [Body] {
+        let before = self.bodies.iter().take_while(|body| body.start < start).count();
+        let (_, ahead) = self.bodies.split_at(before);
+        let opened = ahead.iter().take_while(|body| body.start == start).count();
+        let (opened, rest) = ahead.split_at(opened);
+        self.bodies = rest;
+        opened
+    }
+
+    /// True for a node whose contents need no look: a leaf without a meaning, or what is outside of
+    /// bodies and has none inside.
+    fn is_passed(&self, node: Node<'_>) -> bool {
+        if self.frames.is_empty() {
+            return self.bodies.first().is_none_or(|body| body.start >= node.end_byte());
+        }
+        node.child_count() == 0 && self.table.is_plain(node.kind_id())
+    }
+
+    fn pass(&mut self, node: Node<'_>) {
+        if let Some(parent) = self.levels.last_mut()
+            && node.is_named()
+        {
+            parent.left = None;
+        }
+    }
+
+    fn enter(&mut self, cursor: &TreeCursor<'_>, node: Node<'_>, opened: &'l [Body]) {
         let kind = node.kind_id();
         let around = self.levels.iter().rev().map(|level| level.kind);
         let weight = self.table.weight(kind, around);
@@ -141,20 +182,19 @@ impl Pass<'_, '_> {
             let field = || cursor.field_id().map(std::num::NonZeroU16::get);
             let is_deeper = !weight.is_some_and(|weight| weight.level)
                 && (parent.is_lambda
-                    || parent.weight.is_some_and(|weight| weight.nests(field(), kind)));
+                    || parent.weight.is_some_and(|weight| weight.nests(field, kind)));
             nesting = parent.nesting + u32::from(is_deeper);
             operator = if parent.is_group { parent.around } else { parent.operator };
         }
         let is_whole = self.levels.last().is_some_and(|parent| parent.is_whole);
         let mut is_lambda = self.table.is_lambda(kind);
-        let opened = self.bodies.remove(&node.start_byte());
-        let opens_frame = opened.is_some();
-        if let Some(symbols) = opened {
+        let opens_frame = !opened.is_empty();
+        if opens_frame {
             // A function inside of another is one level deeper, a member of a type is not.
-            let is_inner = !self.frames.is_empty() && !is_lambda && !self.is_member(&symbols);
+            let is_inner = !self.frames.is_empty() && !is_lambda && !self.is_member(opened);
             nesting += u32::from(is_inner);
             self.frames.push(Frame {
-                symbols,
+                bodies: opened,
                 start: node.start_byte(),
                 base: nesting,
                 paths: 1,
@@ -233,14 +273,14 @@ impl Pass<'_, '_> {
             cognitive: frame.cognitive,
             nesting: frame.deepest,
         };
-        for symbol in frame.symbols.iter().filter_map(|symbol| symbol.get()) {
+        for symbol in frame.bodies.iter().filter_map(|body| body.symbol.get()) {
             self.facts.symbols[symbol].complexity = Some(complexity);
         }
     }
 
-    fn is_member(&self, symbols: &[LocalSymbol]) -> bool {
-        let container = |symbol: &LocalSymbol| self.facts.symbols[symbol.get()?].container.get();
-        let mut containers = symbols.iter().filter_map(container);
+    fn is_member(&self, bodies: &[Body]) -> bool {
+        let container = |body: &Body| self.facts.symbols[body.symbol.get()?].container.get();
+        let mut containers = bodies.iter().filter_map(container);
         containers.any(|container| self.facts.symbols[container].kind.is_type())
     }
 }

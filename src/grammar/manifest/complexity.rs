@@ -77,10 +77,10 @@ impl Weight {
     }
 
     /// True if it nests the child in this field, of this kind.
-    pub fn nests(&self, field: Option<u16>, kind: u16) -> bool {
+    pub fn nests(&self, field: impl FnOnce() -> Option<u16>, kind: u16) -> bool {
         self.all
-            || field.is_some_and(|field| self.fields.contains(&field))
             || self.kinds.contains(&kind)
+            || !self.fields.is_empty() && field().is_some_and(|field| self.fields.contains(&field))
     }
 }
 
@@ -89,6 +89,7 @@ const OPERATOR: u8 = 1;
 const GROUP: u8 = 1 << 1;
 const LAMBDA: u8 = 1 << 2;
 const OPERATION: u8 = 1 << 3;
+const WEIGHED: u8 = 1 << 4;
 
 /// Rules with the ids of a grammar.
 #[derive(Debug, Default)]
@@ -153,7 +154,8 @@ impl ComplexityTable {
                 table.weights[usize::from(id)].push(weight.clone());
             }
         }
-        for weights in &mut table.weights {
+        for (sorts, weights) in table.sorts.iter_mut().zip(&mut table.weights) {
+            *sorts |= if weights.is_empty() { 0 } else { WEIGHED };
             weights.sort_by_key(|weight| std::cmp::Reverse(weight.around.len()));
         }
         errors.extend(
@@ -176,6 +178,11 @@ impl ComplexityTable {
             weight.around.iter().all(|kind| around.next() == Some(*kind))
         };
         self.weights.get(usize::from(kind))?.iter().find(fits)
+    }
+
+    /// True if a node of this kind without children means nothing.
+    pub fn is_plain(&self, kind: u16) -> bool {
+        self.sorts.get(usize::from(kind)).is_none_or(|sorts| *sorts == 0)
     }
 
     fn is(&self, kind: u16, sort: u8) -> bool {

@@ -161,6 +161,12 @@ impl Modules {
         self.system == ModuleSystem::DottedPackages
     }
 
+    /// True if the name of a module is the path of a file: it contains no other modules, and what
+    /// it exports out of others is its own.
+    pub fn name_files(&self) -> bool {
+        matches!(self.system, ModuleSystem::RelativePaths | ModuleSystem::Includes)
+    }
+
     /// True if files are modules that can declare names for all files.
     pub fn has_global_scope(&self) -> bool {
         self.system == ModuleSystem::RelativePaths

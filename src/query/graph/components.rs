@@ -81,7 +81,9 @@ impl Search {
             .rposition(|&other| other == node)
             .expect("a node stays on the stack until it is left");
         let mut group = self.stack.split_off(start);
-        self.on_stack.retain(|node| !group.contains(node));
+        for member in &group {
+            self.on_stack.remove(member);
+        }
         if group.len() > 1 {
             group.sort_unstable();
             self.groups.push(group);

@@ -9,8 +9,8 @@ use crate::units::footprint::Footprint;
 use crate::units::unit::{Unit, UnitTable};
 use crate::workspace::program::Program;
 use crate::workspace::tables::Tables;
-use cograph_model::facts::{FileFacts, ImportKind, LocalSymbol, SiteId};
-use cograph_model::graph::{FileId, FileResolution, SymbolRef};
+use cograph_model::facts::{FileFacts, ImportKind, LocalSymbol, Site, SiteId};
+use cograph_model::graph::{FileId, FileResolution, Resolution, SymbolRef, Target};
 use cograph_model::stated::{Stated, StatedFile};
 use std::sync::Arc;
 
@@ -60,9 +60,12 @@ impl Tables {
             holders.extend(holder.map(|holder| (SiteId::at(number), holder)));
             found
         };
-        let results = sites.iter().enumerate().map(resolved).collect();
-        let imports =
+        let results: Vec<Resolution> = sites.iter().enumerate().map(resolved).collect();
+        let mut imports: Vec<Option<FileId>> =
             (0..unit.facts.imports.len()).map(|import| program.import_file(file, import)).collect();
+        if !unit.language.manifest.modules.name_files() {
+            imported_modules(&sites, &results, &mut imports);
+        }
         if unit.language.manifest.modules.pastes_files() {
             let included =
                 unit.facts.imports.iter().filter(|import| import.kind == ImportKind::Include);
@@ -87,5 +90,16 @@ impl Tables {
         }
         let asked = program.into_footprint().build(self.files.keys());
         Resolved { resolution, asked }
+    }
+}
+
+/// Leads each import of a module out of another one to the file of the module itself.
+fn imported_modules(sites: &[Site], results: &[Resolution], imports: &mut [Option<FileId>]) {
+    for (site, resolution) in sites.iter().zip(results) {
+        if let (&Target::File(file), Some(place)) = (&resolution.target, site.import.get())
+            && let Some(target) = imports.get_mut(place)
+        {
+            *target = Some(file);
+        }
     }
 }

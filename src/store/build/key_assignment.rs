@@ -7,7 +7,7 @@ use typed_arena::Arena;
 
 use crate::format::columns::Mark;
 use crate::format::front_coding;
-use cograph_model::facts::{FileFacts, Import, LocalSymbol, NameId, Site};
+use cograph_model::facts::{FileFacts, LocalSymbol, NameId, Site};
 use cograph_model::graph::{
     FileId, FileRecord, FileResolution, Graph, Resolution, SymbolRef, Target,
 };
@@ -354,26 +354,6 @@ impl<'g> FileSites<'g> {
             }
         }
         spans
-    }
-
-    /// File that each import leads to: of a module that is imported out of another one, its own. A
-    /// module that a path names (with a `/`) is that file, and has no others in it.
-    pub(crate) fn import_targets(
-        &self,
-        found: &FileResolution,
-        imports: &[Import],
-    ) -> Vec<Option<FileId>> {
-        let mut targets = found.imports.clone();
-        for site in &self.sites {
-            if let (Target::File(file), Some(place)) =
-                (&site.resolution.target, site.facts.import.get())
-                && imports.get(place).is_some_and(|import| !import.module.contains('/'))
-                && let Some(target) = targets.get_mut(place)
-            {
-                *target = Some(*file);
-            }
-        }
-        targets
     }
 
     /// Other files targeted by sites and imports, with their counts and the bits of the imports,

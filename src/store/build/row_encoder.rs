@@ -131,13 +131,7 @@ impl<R: RowSink> RowWriter<R> {
         let mut names = FileNames::new(facts);
         self.symbols(numbering, place, facts, &found.containers, sites, &mut names)?;
         self.sites(numbering, place, sites, &mut names)?;
-        self.imports_and_problems(
-            &sites.import_targets(found, &facts.imports),
-            numbering,
-            place,
-            facts,
-            &mut names,
-        )?;
+        self.imports_and_problems(&found.imports, numbering, place, facts, &mut names)?;
         self.relations(&found.relations, numbering)?;
         self.file_edges(found, numbering, place, sites, &facts.imports)?;
         Ok(sites.len())
@@ -312,8 +306,7 @@ impl<R: RowSink> RowWriter<R> {
         let source = numbering.file(place);
         let sorts: Vec<u8> =
             (0..imports.len()).map(|at| ImportSort::of(marks(imports, at)).bit()).collect();
-        let targets = sites.import_targets(found, imports);
-        let edges = sites.file_edges(place, &targets, &sorts);
+        let edges = sites.file_edges(place, &found.imports, &sorts);
         edges.into_iter().try_for_each(|(target, weight, sorts)| {
             self.rows.add(Table::FileEdge, &row![source, numbering.file(target), weight, sorts])
         })

@@ -438,12 +438,7 @@ impl Writer<'_> {
             statements::SET_COUNTS,
             params![file, counts[0], counts[1], counts[2], counts[3], counts[4], counts[5]],
         )?;
-        let imports = record.content.as_ref().map_or(&[][..], |facts| &facts.imports);
-        let (targets, earlier) = (
-            stored.import_targets(after, imports),
-            FileSites::of(record, before).import_targets(before, imports),
-        );
-        for (number, (before, target)) in earlier.iter().zip(&targets).enumerate() {
+        for (number, (before, target)) in before.imports.iter().zip(&after.imports).enumerate() {
             if before != target && !planted(Fault::KeptImports) {
                 let target = target.map(|target| numbering.file(target.0 as usize));
                 self.run(statements::SET_IMPORT, params![file, number, target])?;
@@ -453,6 +448,7 @@ impl Writer<'_> {
             return Ok(());
         }
         self.run(statements::REMOVE_FILE_EDGES, [file])?;
+        let imports = record.content.as_ref().map_or(&[][..], |facts| &facts.imports);
         rows.file_edges(after, numbering, place, &stored, imports)
     }
 
