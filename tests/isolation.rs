@@ -76,6 +76,21 @@ impl Project {
         assert!(output.status.success(), "{log}");
         (serde_json::from_slice(&output.stdout).expect("the numbers are JSON"), log)
     }
+
+    /// The same, with the number of files that must be indexed, and of those that must be left out
+    /// because they end the worker. Gives what was logged.
+    #[track_caller]
+    fn index_to(&self, indexed: u64, quarantined: Option<u64>) -> String {
+        let (numbers, log) = self.index();
+        let cause = fs::read_to_string(self.root().join("bad.py")).unwrap_or_default();
+        let found = (&numbers["indexed"], &numbers["skipped"]["quarantined"]);
+        assert_eq!(
+            (found.0.as_u64(), found.1.as_u64()),
+            (Some(indexed), quarantined),
+            "{cause}{log}"
+        );
+        log
+    }
 }
 
 fn bad(fault: &str) -> String {
@@ -86,33 +101,18 @@ fn bad(fault: &str) -> String {
 fn a_file_that_ends_the_worker_is_left_out_and_tried_again_when_it_changes() {
     for fault in ["abort", "segv", "overflow", "allocate", "chatter"] {
         let project = Project::with(fault);
-        let (numbers, log) = project.index();
-        assert_eq!(
-            (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-            (&4.into(), &1.into()),
-            "{fault}: {log}"
-        );
+        let log = project.index_to(4, Some(1));
         assert!(log.contains("has died"), "{fault}: {log}");
         let status = String::from_utf8(project.run(&["status"]).stdout).expect("answers are text");
         assert!(status.contains("1 quarantined, e.g. bad.py"), "{fault}: {status}");
 
         assert_eq!(project.index().0["changed"], false, "{fault}");
         project.write("e.py", "def e():\n    return 1\n");
-        let (numbers, log) = project.index();
-        assert_eq!(
-            (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-            (&5.into(), &1.into()),
-            "{fault}: {log}"
-        );
+        let log = project.index_to(5, Some(1));
         assert!(!log.contains("has died"), "{fault}: it was known: {log}");
 
         project.write("bad.py", &bad("none"));
-        let (numbers, log) = project.index();
-        assert_eq!(
-            (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-            (&6.into(), &Value::Null),
-            "{fault}: {log}"
-        );
+        project.index_to(6, None);
     }
 }
 
@@ -125,12 +125,7 @@ fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
     for fault in ["abort", "segv", "overflow", "allocate", "chatter"] {
         project.write("bad.py", &bad(fault));
         project.write("a.py", &format!("def a():\n    return '{fault}'\n"));
-        let (numbers, log) = project.index();
-        assert_eq!(
-            (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-            (&4.into(), &1.into()),
-            "{fault}: {log}"
-        );
+        let log = project.index_to(4, Some(1));
         assert!(log.contains("bad.py") && log.contains("the file is left out"), "{fault}: {log}");
         assert_eq!(project.stores(), stores, "{fault}: nothing was built anew: {log}");
         assert_eq!(project.index().0["changed"], false, "{fault}");
@@ -138,12 +133,7 @@ fn a_changed_file_that_ends_what_parses_it_is_left_out_where_it_is() {
         assert!(String::from_utf8_lossy(&found.stdout).contains("up to date"), "{found:?}");
     }
     project.write("bad.py", &bad("none"));
-    let (numbers, log) = project.index();
-    assert_eq!(
-        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-        (&5.into(), &Value::Null),
-        "{log}"
-    );
+    project.index_to(5, None);
 }
 
 #[test]
@@ -170,24 +160,14 @@ fn a_slow_file_is_parsed_once_however_often_others_end_the_worker() {
 #[test]
 fn a_file_that_takes_much_memory_is_stopped_long_before_the_limit_of_the_process() {
     let project = Project::with("swell");
-    let (numbers, log) = project.index();
-    assert_eq!(
-        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-        (&4.into(), &1.into()),
-        "{log}"
-    );
+    let log = project.index_to(4, Some(1));
     assert!(log.contains("exit code 1"), "the watchdog ends it, not a failed allocation: {log}");
 }
 
 #[test]
 fn the_system_refuses_memory_that_no_file_may_take_before_the_watchdog_looks() {
     let project = Project::with("reserve");
-    let (numbers, log) = project.index();
-    assert_eq!(
-        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-        (&4.into(), &1.into()),
-        "{log}"
-    );
+    let log = project.index_to(4, Some(1));
     assert!(log.contains("signal 6 ABORT"), "a failed allocation ends it: {log}");
 }
 
@@ -199,12 +179,7 @@ fn a_limit_that_is_set_meanwhile_is_the_fault_of_no_file() {
     assert_eq!(output.status.code(), Some(3), "{log}");
     assert!(log.contains("signal 6 ABORT") && !log.contains("left out"), "{log}");
     project.write("bad.py", &bad("none"));
-    let (numbers, log) = project.index();
-    assert_eq!(
-        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-        (&5.into(), &Value::Null),
-        "{log}"
-    );
+    project.index_to(5, None);
 }
 
 #[test]
@@ -271,12 +246,7 @@ fn several_files_that_end_the_worker_are_all_found() {
     for name in ["bad2.py", "bad3.py"] {
         project.write(name, &bad("abort"));
     }
-    let (numbers, log) = project.index();
-    assert_eq!(
-        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-        (&4.into(), &3.into()),
-        "{log}"
-    );
+    project.index_to(4, Some(3));
 }
 
 #[test]
@@ -285,12 +255,7 @@ fn more_files_that_end_the_worker_than_can_be_an_accident_cost_those_files_only(
     for number in 0..110 {
         project.write(&format!("worse_{number:03}.py"), &bad("abort"));
     }
-    let (numbers, log) = project.index();
-    assert_eq!(
-        (&numbers["indexed"], &numbers["skipped"]["quarantined"]),
-        (&5.into(), &110.into()),
-        "{log}"
-    );
+    let log = project.index_to(5, Some(110));
     let found = project.run(&["search", "--mode", "name", "bad"]);
     assert!(String::from_utf8_lossy(&found.stdout).contains("bad.py"), "{found:?}");
 }

@@ -2,7 +2,7 @@
 //! is found again in the index of the moment.
 
 use lsp_types::{
-    CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, Position,
+    CallHierarchyIncomingCall, CallHierarchyItem, CallHierarchyOutgoingCall, Position, Range,
     TypeHierarchyItem,
 };
 
@@ -14,13 +14,14 @@ use cograph_query::SymbolInfo;
 use cograph_query::navigate::{self, Direction, Side};
 
 /// Items for what a position names.
-pub(super) fn prepare_calls(
+pub(super) fn prepare<T>(
     view: &mut View<'_>,
     path: &RepoPath,
     at: Position,
-) -> Result<Vec<CallHierarchyItem>, Failure> {
+    item: fn(&mut View<'_>, &SymbolInfo) -> Option<T>,
+) -> Result<Vec<T>, Failure> {
     let symbols = view.symbols_at(path, at)?;
-    Ok(symbols.iter().filter_map(|symbol| call_item(view, symbol)).collect())
+    Ok(symbols.iter().filter_map(|symbol| item(view, symbol)).collect())
 }
 
 /// Callers of the symbol whose name is at a position.
@@ -29,19 +30,10 @@ pub(super) fn incoming(
     path: &RepoPath,
     at: Position,
 ) -> Result<Vec<CallHierarchyIncomingCall>, Failure> {
-    let mut callers = Vec::new();
-    for symbol in view.symbols_at(path, at)? {
-        let calls = navigate::calls(view.snapshot, symbol.key, Direction::Callers, view.cancel)?;
-        for call in calls {
-            let Some(from) = call_item(view, &call.symbol) else { continue };
-            // Ranges are those of the caller's file.
-            let sites = call.sites.iter().filter(|site| site.path == call.symbol.path);
-            let from_ranges =
-                sites.map(|site| view.positions.name(&site.path, site.at, &site.name)).collect();
-            callers.push(CallHierarchyIncomingCall { from, from_ranges });
-        }
-    }
-    Ok(callers)
+    calls(view, path, at, Direction::Callers, |from, from_ranges| CallHierarchyIncomingCall {
+        from,
+        from_ranges,
+    })
 }
 
 /// Callees of the symbol whose name is at a position.
@@ -50,29 +42,35 @@ pub(super) fn outgoing(
     path: &RepoPath,
     at: Position,
 ) -> Result<Vec<CallHierarchyOutgoingCall>, Failure> {
-    let mut callees = Vec::new();
-    for symbol in view.symbols_at(path, at)? {
-        let calls = navigate::calls(view.snapshot, symbol.key, Direction::Callees, view.cancel)?;
-        for call in calls {
-            let Some(to) = call_item(view, &call.symbol) else { continue };
-            // Ranges are in the file of the requested symbol.
-            let sites = call.sites.iter().filter(|site| site.path == *path);
-            let from_ranges =
-                sites.map(|site| view.positions.name(&site.path, site.at, &site.name)).collect();
-            callees.push(CallHierarchyOutgoingCall { to, from_ranges });
-        }
-    }
-    Ok(callees)
+    calls(view, path, at, Direction::Callees, |to, from_ranges| CallHierarchyOutgoingCall {
+        to,
+        from_ranges,
+    })
 }
 
-/// Types for what a position names.
-pub(super) fn prepare_types(
+/// Symbols on the other end of calls, with the ranges of the calls in the file of the caller.
+fn calls<T>(
     view: &mut View<'_>,
     path: &RepoPath,
     at: Position,
-) -> Result<Vec<TypeHierarchyItem>, Failure> {
-    let symbols = view.symbols_at(path, at)?;
-    Ok(symbols.iter().filter_map(|symbol| type_item(view, symbol)).collect())
+    direction: Direction,
+    entry: fn(CallHierarchyItem, Vec<Range>) -> T,
+) -> Result<Vec<T>, Failure> {
+    let mut entries = Vec::new();
+    for symbol in view.symbols_at(path, at)? {
+        for call in navigate::calls(view.snapshot, symbol.key, direction, view.cancel)? {
+            let Some(item) = call_item(view, &call.symbol) else { continue };
+            let caller = match direction {
+                Direction::Callers => &call.symbol.path,
+                Direction::Callees => path,
+            };
+            let sites = call.sites.iter().filter(|site| site.path == *caller);
+            let ranges =
+                sites.map(|site| view.positions.name(&site.path, site.at, &site.name)).collect();
+            entries.push(entry(item, ranges));
+        }
+    }
+    Ok(entries)
 }
 
 /// Symbols one step above or below the one whose name is at a position.
@@ -90,7 +88,7 @@ pub(super) fn relatives(
     Ok(items)
 }
 
-fn call_item(view: &mut View<'_>, symbol: &SymbolInfo) -> Option<CallHierarchyItem> {
+pub(super) fn call_item(view: &mut View<'_>, symbol: &SymbolInfo) -> Option<CallHierarchyItem> {
     let place = view.symbol(symbol)?;
     Some(CallHierarchyItem {
         name: symbol.name.clone(),
@@ -104,7 +102,7 @@ fn call_item(view: &mut View<'_>, symbol: &SymbolInfo) -> Option<CallHierarchyIt
     })
 }
 
-fn type_item(view: &mut View<'_>, symbol: &SymbolInfo) -> Option<TypeHierarchyItem> {
+pub(super) fn type_item(view: &mut View<'_>, symbol: &SymbolInfo) -> Option<TypeHierarchyItem> {
     let place = view.symbol(symbol)?;
     Some(TypeHierarchyItem {
         name: symbol.name.clone(),

@@ -72,7 +72,9 @@ impl Editor {
             CallHierarchyPrepare::METHOD => {
                 let CallHierarchyPrepareParams { text_document_position_params: at, .. } =
                     read(params)?;
-                self.at(&at, host, hierarchies::prepare_calls)
+                self.at(&at, host, |view, path, at| {
+                    hierarchies::prepare(view, path, at, hierarchies::call_item)
+                })
             }
             CallHierarchyIncomingCalls::METHOD => {
                 let CallHierarchyIncomingCallsParams { item, .. } = read(params)?;
@@ -91,7 +93,9 @@ impl Editor {
             TypeHierarchyPrepare::METHOD => {
                 let TypeHierarchyPrepareParams { text_document_position_params: at, .. } =
                     read(params)?;
-                self.at(&at, host, hierarchies::prepare_types)
+                self.at(&at, host, |view, path, at| {
+                    hierarchies::prepare(view, path, at, hierarchies::type_item)
+                })
             }
             TypeHierarchySupertypes::METHOD => {
                 let TypeHierarchySupertypesParams { item, .. } = read(params)?;

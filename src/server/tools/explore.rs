@@ -11,7 +11,7 @@ use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::context::{Handler, QueryContext};
-use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool};
+use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool, common};
 use cograph_query::{self as query, ExploreParams, QueryError};
 
 /// Maximum length of a query, in bytes: an issue with its stack trace.
@@ -35,9 +35,7 @@ pub(crate) static TOOL: Tool = Tool {
         )
         .required()
         .also(&["text", "q", "question", "symbol", "name", "symbols", "task"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
-            .with_paths()
-            .also(&["file", "directory", "dir", "glob"]),
+        common::WITHIN,
     ],
     output: None,
     handler: RUN,

@@ -7,7 +7,7 @@ use crate::answers::Answer;
 use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::context::{Handler, QueryContext};
-use crate::tools::tool::{HEAVY_DEADLINE, MAX_OFFSET, Parameter, Shape, Tool, common};
+use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool, common};
 use cograph_query::{self as query, GrepParams, QueryError};
 
 pub(crate) static TOOL: Tool = Tool {
@@ -26,17 +26,14 @@ pub(crate) static TOOL: Tool = Tool {
         Parameter::new("ignore_case", Shape::Flag, "Default false")
             .also(&["case_insensitive", "i"]),
         Parameter::new("word", Shape::Flag, "Whole words only").also(&["whole_word"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
-            .with_paths()
-            .also(&["file", "directory", "dir", "glob", "include"]),
+        common::WITHIN,
         Parameter::new(
             "context",
             Shape::Integer { least: 0, most: 50 },
             "Lines around each hit, default 0",
         )
         .also(&["lines"]),
-        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Results to skip")
-            .also(&["skip", "start", "cursor", "page"]),
+        common::OFFSET,
     ],
     output: None,
     handler: RUN,

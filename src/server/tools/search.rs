@@ -7,7 +7,7 @@ use crate::jsonrpc::admission::Class;
 use crate::tools::arguments::Arguments;
 use crate::tools::tool::common::{kinds, tests};
 use crate::tools::tool::context::{Handler, QueryContext};
-use crate::tools::tool::{MAX_OFFSET, Parameter, QUERY_DEADLINE, Shape, Tool, common};
+use crate::tools::tool::{Parameter, QUERY_DEADLINE, Shape, Tool, common};
 use cograph_model::SymbolKind;
 use cograph_query::search::SearchMode;
 use cograph_query::{self as query, QueryError, SearchParams};
@@ -45,12 +45,9 @@ pub(crate) static TOOL: Tool = Tool {
             "E.g. class, function, method, field, constant, test",
         )
         .also(&["kind", "type", "types"]),
-        Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
-            .with_paths()
-            .also(&["file", "directory", "dir", "glob"]),
+        common::WITHIN,
         common::TESTS,
-        Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Results to skip")
-            .also(&["skip", "start", "cursor", "page"]),
+        common::OFFSET,
     ],
     output: None,
     handler: RUN,

@@ -1,7 +1,7 @@
 //! Parameters that several tools have, and how they are read.
 
 use crate::tools::tool::values::Arguments;
-use crate::tools::tool::{Parameter, Shape};
+use crate::tools::tool::{MAX_OFFSET, Parameter, Shape};
 use cograph_faults::{Fault, planted};
 use cograph_query::{Certainty, Tests};
 
@@ -11,6 +11,17 @@ pub(crate) const TESTS: Parameter = Parameter::new(
     Shape::Word(&["include", "exclude", "only"]),
     "Test code, default include",
 );
+
+/// Files of which results are taken: a parameter of several tools.
+pub(crate) const WITHIN: Parameter =
+    Parameter::new("path", Shape::Text { most: 1024 }, "Below this path or glob")
+        .with_paths()
+        .also(&["file", "directory", "dir", "glob", "include"]);
+
+/// Start of a page of results: a parameter of several tools.
+pub(crate) const OFFSET: Parameter =
+    Parameter::new("offset", Shape::Integer { least: 0, most: MAX_OFFSET }, "Results to skip")
+        .also(&["skip", "start", "cursor", "page"]);
 
 /// Maximum number of meanings of an ambiguous name that are answered; the others are listed.
 pub(crate) const MAX_MEANINGS: usize = 64;
