@@ -53,8 +53,11 @@ def terminal(command, directory, environment):
     written = b""
     while True:
         ready, _, _ = select.select([master], [], [], 120)
+        if not ready:
+            process.kill()
+            sys.exit(f"{' '.join(command)}: nothing for two minutes after {written.decode(errors='replace')}")
         try:
-            more = os.read(master, 1 << 16) if ready else b""
+            more = os.read(master, 1 << 16)
         except OSError:
             more = b""
         if not more:
@@ -92,7 +95,7 @@ def session(binary, source):
         os.symlink(os.path.abspath(binary), os.path.join(programs, "cograph"))
         environment = {
             "PATH": f"{programs}:/usr/bin:/bin", "HOME": place, "TERM": "xterm-256color", "LANG": "C.UTF-8", "COGRAPH_CACHE_DIR": os.path.join(place, "cache"),
-            "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_AUTHOR_DATE": "2024-11-13T12:00:00Z", "GIT_COMMITTER_DATE": "2024-11-13T12:00:00Z",
+            "PAGER": "cat", "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_AUTHOR_DATE": "2024-11-13T12:00:00Z", "GIT_COMMITTER_DATE": "2024-11-13T12:00:00Z",
         }
         for command in (["git", "init", "-q"], ["git", "add", "."], ["git", "-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "flask 3.1.0"]):
             subprocess.run(command, cwd=root, env=environment, check=True)
