@@ -69,6 +69,11 @@ class Editor:
         """(path, line) of places."""
         return {(self.path(place["uri"]), place["range"]["start"]["line"] + 1) for place in found}
 
+    def line(self, path, number):
+        """A line of a file."""
+        with open(os.path.join(self.root, path), encoding="utf-8", errors="replace") as file:
+            return file.read().split("\n")[number - 1]
+
     def end(self):
         self.ask("shutdown", None)
         self.send({"method": "exit", "params": None})
@@ -88,20 +93,21 @@ def rows(binary, root, cache, statement):
     return run(binary, root, cache, "sql", statement)["rows"]
 
 
-RESOLVED = ("SELECT r.path, r.line, r.col, r.name, s.path, s.line, s.name FROM refs r JOIN symbols s ON s.id = r.to_id"
+RESOLVED = ("SELECT r.path, r.line, r.col, r.name, s.path, s.line, s.name, s.end_line FROM refs r JOIN symbols s ON s.id = r.to_id"
             " WHERE r.verdict = 'resolved' AND r.id % 7 = {} LIMIT 20000")
 
 
 def definitions(editor, ask, _, count):
-    """References at random whose target is one symbol: it is among the definitions."""
-    for path, line, column, name, target, at, _ in ask(RESOLVED.format(3), count):
+    """References at random whose target is one symbol: the line of its name, below its annotations, is among the definitions."""
+    for path, line, column, name, target, at, own, end in ask(RESOLVED.format(3), count):
         found = editor.places(editor.at("textDocument/definition", path, line, column))
-        yield (target, at) in found, f"{name} at {path}:{line}:{column}: {sorted(found)[:3]}, expected {target}:{at}"
+        is_it = any(place == target and at <= line <= end and own in editor.line(place, line) for place, line in found)
+        yield is_it, f"{name} at {path}:{line}:{column}: {sorted(found)[:3]}, expected {target}:{at}"
 
 
 def references(editor, ask, command, count):
     """Symbols at random that are referred to: asked about at one of their references."""
-    for path, line, column, _, target, at, name in ask(RESOLVED.format(5), count):
+    for path, line, column, _, target, at, name, _ in ask(RESOLVED.format(5), count):
         answer = command("references", f"{target}:{at}")
         if answer["symbol"]["name"] != name:
             continue  # Another symbol of that line.
@@ -114,7 +120,7 @@ def references(editor, ask, command, count):
 
 def callers(editor, ask, command, count):
     """The same for the certain and likely direct callers."""
-    for path, line, column, _, target, at, name in ask(RESOLVED.format(5).replace("WHERE", "WHERE r.kind = 'call' AND"), count):
+    for path, line, column, _, target, at, name, _ in ask(RESOLVED.format(5).replace("WHERE", "WHERE r.kind = 'call' AND"), count):
         answer = command("trace", f"{target}:{at}", "--depth", "1", "--certainty", "likely")
         if answer["root"]["name"] != name:
             continue
