@@ -1,6 +1,7 @@
 //! Hooks in the settings of clients: added, found and removed by the program that they run, with
 //! the rest of the file preserved. What is added is the template of the client in `plugin/`.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast::{Array, Object, Value};
@@ -284,9 +285,14 @@ fn words(handler: &Value<'_>) -> Option<Vec<String>> {
         let Value::StringLit(command) = &found.value else { return None };
         let words = shlex::split(&command.value)?;
         let program = Path::new(words.first()?).file_stem()?;
-        let is_own = program == NAME && words.get(1).is_some_and(|word| word == "hook");
-        is_own.then_some(words)
+        let is_hook = words.get(1).is_some_and(|word| word == "hook");
+        (is_hook && (program == NAME || is_running(program))).then_some(words)
     })
+}
+
+/// True for the name of the running program, which may not be that of a release.
+fn is_running(name: &OsStr) -> bool {
+    std::env::current_exe().is_ok_and(|program| program.file_stem() == Some(name))
 }
 
 /// Value of a template, with the program of its commands.
