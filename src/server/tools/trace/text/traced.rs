@@ -88,8 +88,9 @@ impl Traced {
         let root = &self.result.root;
         let callers = self.is_up();
         let what = if callers { "callers" } else { "callees" };
-        if let Some(totals) = by_directory(&tree.by_directory) {
-            page.add(&totals);
+        let totals = by_directory(&tree.by_directory);
+        if let Some(totals) = &totals {
+            page.add(&format!("call sites {totals}"));
         }
         let shown = if self.params.depth == 1 {
             self.flat(tree, what, page)
@@ -126,7 +127,7 @@ impl Traced {
             Tests::Exclude => " outside of tests",
             Tests::Only => " in tests",
         };
-        let sites = if of.is_empty() {
+        let sites = if of.is_empty() && totals.is_none() {
             uncertain(&tree.root_counts)
         } else {
             format!("; call sites: {}", counts(&tree.root_counts))
