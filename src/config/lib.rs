@@ -20,7 +20,7 @@ pub use error::ConfigError;
 pub use limits::{Limits, MEMORY_BYTES};
 pub use manifests::{MANIFEST, manifests};
 pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
-pub use user::{User, git_settings, is_executable};
+pub use user::{User, git_settings, is_executable, program_path};
 pub use user_file::{FileError, FileRules, is_bounded};
 
 use cograph_faults as faults;
@@ -219,7 +219,7 @@ fn working_directory(named: Option<PathBuf>) -> Option<PathBuf> {
 /// Path of the running executable, usable even after its file was replaced by another version.
 pub fn running_program() -> io::Result<PathBuf> {
     let link = processes::RUNNING.map(Path::new).filter(|link| link.symlink_metadata().is_ok());
-    link.map_or_else(std::env::current_exe, |link| Ok(link.to_path_buf()))
+    link.map_or_else(program_path, |link| Ok(link.to_path_buf()))
 }
 
 /// Nearest ancestor of `directory` (canonical) with a `.git`, otherwise `directory`. A `.git` of

@@ -65,11 +65,16 @@ impl User {
     /// Returns a stable path of this program: the entry in the search path, which is valid after an
     /// update, else the running file.
     pub fn own_program(&self) -> io::Result<PathBuf> {
-        let running = std::env::current_exe()?;
+        let running = program_path()?;
         let same = |found: &PathBuf| found.canonicalize().ok() == running.canonicalize().ok();
         let name = running.file_name().and_then(|name| name.to_str());
         Ok(name.and_then(|name| self.program(name)).filter(same).unwrap_or(running))
     }
+}
+
+/// Path of the running program's file, which may have been replaced meanwhile.
+pub fn program_path() -> io::Result<PathBuf> {
+    std::env::current_exe()
 }
 
 /// Returns the paths of git's user and system configuration, and of the user's default ignore file,

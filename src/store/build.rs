@@ -28,7 +28,7 @@ use self::row_encoder::RowWriter;
 use crate::format::error::{StoreError, StoreErrorKind};
 use crate::format::location::{Location, WriterLock};
 use crate::format::rows::Identity;
-use crate::format::schema::{APPLICATION_ID, FORMAT, INDEXES, TABLES, words};
+use crate::format::schema::{self, APPLICATION_ID, FORMAT, words};
 use crate::format::statements;
 use crate::format::term_index::TermIndexBuilder;
 use crate::format::views::VIEWS;
@@ -203,8 +203,7 @@ fn begin(path: &Path, info: &BuildInfo<'_>) -> rusqlite::Result<Roots> {
     connection.pragma_update(None, "application_id", APPLICATION_ID)?;
     connection.pragma_update(None, "user_version", FORMAT)?;
     connection.execute_batch("BEGIN")?;
-    connection.execute_batch(TABLES)?;
-    connection.execute_batch(INDEXES)?;
+    connection.execute_batch(&schema::create())?;
     for view in VIEWS {
         connection.execute_batch(&view.create())?;
     }

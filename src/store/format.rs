@@ -1,5 +1,5 @@
-//! Format of a store: schema, views, statements, rows, column encodings, the segment, and file
-//! names.
+//! Format of a store: tables and indexes, views, statements, rows, column encodings, the segment,
+//! and file names.
 
 pub(super) mod columns;
 pub(super) mod error;

@@ -11,7 +11,7 @@ use super::json::edit::{New, Splice, apply};
 use super::json::{mark, object, parse};
 use crate::clients::entry::{NAME, Scope};
 use crate::clients::json::parsed::{Parsed, member};
-use cograph_config::User;
+use cograph_config::{User, program_path};
 
 /// Hooks of a client.
 pub(crate) struct HookFile {
@@ -292,7 +292,7 @@ fn words(handler: &Value<'_>) -> Option<Vec<String>> {
 
 /// True for the name of the running program, which may not be that of a release.
 fn is_running(name: &OsStr) -> bool {
-    std::env::current_exe().is_ok_and(|program| program.file_stem() == Some(name))
+    program_path().is_ok_and(|program| program.file_stem() == Some(name))
 }
 
 /// Value of a template, with the program of its commands.

@@ -7,6 +7,7 @@ use proptest::test_runner::FileFailurePersistence;
 
 use super::hooks::{self, HookFile};
 use super::{CLIENTS, Client, Member, ServerEntry};
+use cograph_config::program_path;
 
 const CORPUS: [&str; 9] = [
     "",
@@ -189,7 +190,7 @@ fn hook_texts() -> impl Strategy<Value = String> {
 
 #[test]
 fn hooks_are_taken_out_byte_for_byte() {
-    let renamed = std::env::current_exe().expect("it runs").display().to_string();
+    let renamed = program_path().expect("it runs").display().to_string();
     for client in &CLIENTS {
         let Some(hooks) = client.hooks else { continue };
         let texts = HOOKS.iter().filter(|text| text.contains("\"version\": 1"));

@@ -191,7 +191,7 @@ mod tests {
 
     use super::*;
     use crate::build::page::put_row;
-    use crate::build::row::row;
+    use crate::format::schema::value::Value;
 
     /// Lengths around the overflow limits of tables and indexes, and around full overflow pages.
     const LENGTHS: [usize; 16] =
@@ -240,10 +240,10 @@ mod tests {
         let (mut plain, mut keyed) = (Tree::new(Shape::Table, 2), Tree::new(Shape::Index, 3));
         for (id, number, text, bytes) in (0..count).map(contents) {
             let mut row = Vec::new();
-            put_row(&mut row, true, &row![number, &*text, &*bytes]);
+            put_row(&mut row, true, &[number.into(), (&*text).into(), Value::from(&*bytes)]);
             plain.add(&mut pages, id, &row).expect("room");
             row.clear();
-            put_row(&mut row, false, &row![&*text, id]);
+            put_row(&mut row, false, &[Value::from(&*text), id.into()]);
             keyed.add(&mut pages, 0, &row).expect("room");
         }
         plain.finish(&mut pages).and_then(|()| keyed.finish(&mut pages)).expect("room");

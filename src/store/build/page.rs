@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::io;
 
-use super::row::Value;
+use crate::format::schema::value::Value;
 use cograph_system::positioned::write_all_at;
 
 /// Page size in bytes.

@@ -1,10 +1,11 @@
 //! Row encoder: converts files, symbols, sites and relations of a graph to rows, for any sink.
 
-use super::row::{RowSink, Table, row};
+use super::row::RowSink;
 use crate::build::key_assignment::{FileNames, FileSites, Numbering, name_of};
 use crate::format::columns::{Traits, pack_signature};
 use crate::format::front_coding;
 use crate::format::rows::ImportSort;
+use crate::format::schema::tables::row;
 use crate::format::schema::{file_flags, import_marks};
 use crate::format::term_index::TermIndexBuilder;
 use cograph_model::Verdict;
@@ -25,7 +26,7 @@ pub(crate) struct RowWriter<R> {
 impl<R: RowSink> RowWriter<R> {
     /// Writes names, by key.
     pub(crate) fn names(&mut self, names: &[(u32, &str)]) -> Result<(), R::Error> {
-        names.iter().try_for_each(|&(key, name)| self.rows.add(Table::Name, &row![key, name]))
+        names.iter().try_for_each(|&(key, name)| self.rows.add(row!(name { id: key, text: name })))
     }
 
     /// Writes the table of names without a symbol.
@@ -37,7 +38,7 @@ impl<R: RowSink> RowWriter<R> {
         });
         others
             .into_iter()
-            .try_for_each(|&(key, name)| self.rows.add(Table::OtherName, &row![name, key]))
+            .try_for_each(|&(key, name)| self.rows.add(row!(other_name { text: name, name: key })))
     }
 
     /// Writes the name index of symbol names.
@@ -48,30 +49,30 @@ impl<R: RowSink> RowWriter<R> {
         let mut write = |run: Option<Vec<u8>>| {
             let Some(run) = run else { return Ok(()) };
             full += 1;
-            rows.add(Table::NameRun, &row![full, &*run])
+            rows.add(row!(name_run { id: full, names: &*run }))
         };
         for ((_, name), &(symbols, references)) in numbering.names.iter().zip(&*figures) {
             write(packer.add(name, symbols, references))?;
         }
         write(packer.finish_run())?;
         let (tops, grams) = packer.finish();
-        rows.add(Table::NameTops, &row![1_u32, &*tops])?;
+        rows.add(row!(name_tops { id: 1_u32, tops: &*tops }))?;
         grams
             .into_iter()
-            .try_for_each(|(letters, runs)| rows.add(Table::NameGram, &row![letters, &*runs]))
+            .try_for_each(|(letters, runs)| rows.add(row!(name_gram { id: letters, runs: &*runs })))
     }
 
     /// Writes the index of terms.
     pub(super) fn term_index(&mut self, terms: TermIndexBuilder) -> Result<(), R::Error> {
-        self.rows.add(Table::FileLengths, &row![1_u32, terms.lengths()])?;
-        terms.finish(|first, postings| self.rows.add(Table::TermBlock, &row![first, postings]))
+        self.rows.add(row!(file_lengths { id: 1_u32, lengths: terms.lengths() }))?;
+        terms.finish(|first, postings| self.rows.add(row!(term_block { first, postings })))
     }
 
     /// Writes the candidate sets.
     pub(crate) fn candidates(&mut self, numbering: &Numbering<'_>) -> Result<(), R::Error> {
         for (set, symbols) in &numbering.candidate_sets {
             for &symbol in *symbols {
-                self.rows.add(Table::Candidate, &row![*set, numbering.symbol(symbol)])?;
+                self.rows.add(row!(candidate { list: *set, symbol: numbering.symbol(symbol) }))?;
             }
         }
         Ok(())
@@ -99,35 +100,37 @@ impl<R: RowSink> RowWriter<R> {
                 + i64::from(facts.test) * file_flags::TEST
         });
         let hash = Some(record.stamp.hash).filter(|&hash| hash != 0).map(u128::to_be_bytes);
-        let row = row![
-            numbering.file(place),
-            record.path.as_str(),
-            record.language.map(|language| language.0),
-            i64::try_from(record.stamp.size).unwrap_or(i64::MAX),
-            record.stamp.modified_ns,
-            hash.as_ref().map(<[u8; 16]>::as_slice),
-            facts.map_or(0, |facts| facts.lines),
+        self.rows.add(row!(file {
+            id: numbering.file(place),
+            path: record.path.as_str(),
+            language: record.language.map(|language| language.0),
+            size: i64::try_from(record.stamp.size).unwrap_or(i64::MAX),
+            modified_ns: record.stamp.modified_ns,
+            hash: hash.as_ref().map(<[u8; 16]>::as_slice),
+            lines: facts.map_or(0, |facts| facts.lines),
             skipped,
             flags,
-            numbering.first_symbols[place],
-            facts.map_or(0, |facts| facts.symbols.len() as i64),
-            numbering.first_sites[place],
-            sites.len(),
-            verdicts[0],
-            verdicts[1],
-            verdicts[2],
-            verdicts[3],
-            verdicts[4],
-            verdicts[5],
-            record.stamp.changed_ns,
-            i64::from_ne_bytes(record.stamp.inode.to_ne_bytes()),
-            facts.and_then(|facts| facts.package.as_deref()),
-        ];
-        self.rows.add(Table::File, &row)?;
+            first_symbol: numbering.first_symbols[place],
+            symbols: facts.map_or(0, |facts| facts.symbols.len() as i64),
+            first_site: numbering.first_sites[place],
+            sites: sites.len(),
+            resolved: verdicts[Verdict::Resolved as usize],
+            likely: verdicts[Verdict::Likely as usize],
+            ambiguous: verdicts[Verdict::Ambiguous as usize],
+            external: verdicts[Verdict::External as usize],
+            unresolved: verdicts[Verdict::Unresolved as usize],
+            possible: verdicts[Verdict::Possible as usize],
+            changed_ns: record.stamp.changed_ns,
+            inode: i64::from_ne_bytes(record.stamp.inode.to_ne_bytes()),
+            package: facts.and_then(|facts| facts.package.as_deref()),
+        }))?;
         let Some(facts) = facts else { return Ok(0) };
         let terms = &facts.words;
-        let row = row![numbering.file(place), &*terms.words, &*terms.postings];
-        self.rows.add(Table::FileWords, &row)?;
+        self.rows.add(row!(file_words {
+            file: numbering.file(place),
+            words: &*terms.words,
+            postings: &*terms.postings,
+        }))?;
         let mut names = FileNames::new(facts);
         self.symbols(numbering, place, facts, &found.containers, sites, &mut names)?;
         self.sites(numbering, place, sites, &mut names)?;
@@ -170,31 +173,33 @@ impl<R: RowSink> RowWriter<R> {
                 Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
             let extent = &symbol.extent;
             let signature = pack_signature(&symbol.signature, name_of(facts, symbol.name));
-            let row = row![
-                key,
-                numbering.file(place),
+            self.rows.add(row!(symbol {
+                id: key,
+                file: numbering.file(place),
                 name,
-                traits.pack(),
+                traits: traits.pack(),
                 container,
-                symbol.arity.0,
-                symbol.arity.1,
-                extent.start.line,
-                extent.start.column,
-                i64::from(extent.end.line) - i64::from(extent.start.line),
-                extent.end.column,
-                extent.start_byte,
-                extent.end_byte.saturating_sub(extent.start_byte),
-                i64::from(symbol.name_at.line) - i64::from(extent.start.line),
-                symbol.name_at.column,
-                &*signature,
-                &*symbol.doc,
-                references,
+                least: symbol.arity.0,
+                most: symbol.arity.1,
+                start_line: extent.start.line,
+                start_column: extent.start.column,
+                more_lines: i64::from(extent.end.line) - i64::from(extent.start.line),
+                end_column: extent.end.column,
+                start_byte: extent.start_byte,
+                length: extent.end_byte.saturating_sub(extent.start_byte),
+                name_down: i64::from(symbol.name_at.line) - i64::from(extent.start.line),
+                name_column: symbol.name_at.column,
+                signature: &*signature,
+                doc: &*symbol.doc,
+                refs: references,
                 // Most symbols have no sites of their own: 0 has the shortest encoding.
-                if span.len == 0 { 0 } else { numbering.first_sites[place] + span.start },
-                span.len,
-                Complexity::pack(symbol.complexity),
-            ];
-            self.rows.add(Table::Symbol, &row)?;
+                first_site: match span.len {
+                    0 => 0,
+                    _ => numbering.first_sites[place] + span.start,
+                },
+                site_span: span.len,
+                complexity: Complexity::pack(symbol.complexity),
+            }))?;
         }
         Ok(())
     }
@@ -209,21 +214,18 @@ impl<R: RowSink> RowWriter<R> {
         let (file, first_symbol) = (numbering.file(place), numbering.first_symbols[place]);
         for (key, site) in (numbering.first_sites[place]..).zip(sites.in_order()) {
             let (target, target_file) = target(numbering, site.resolution);
-            let row = row![
-                key,
+            let enclosing = site.facts.enclosing.get();
+            self.rows.add(row!(site {
+                id: key,
                 file,
-                site.facts
-                    .enclosing
-                    .get()
-                    .map(|enclosing| i64::from(first_symbol) + enclosing as i64),
-                numbering.name_in(names, site.facts.name),
-                site.mark().pack(),
-                site.facts.at.column,
+                enclosing: enclosing.map(|place| i64::from(first_symbol) + place as i64),
+                name: numbering.name_in(names, site.facts.name),
+                mark: site.mark().pack(),
+                col: site.facts.at.column,
                 target,
-            ];
-            self.rows.add(Table::Site, &row)?;
+            }))?;
             if let Some(target) = target_file {
-                self.rows.add(Table::SiteFile, &row![key, target])?;
+                self.rows.add(row!(site_file { site: key, file: target }))?;
             }
         }
         Ok(())
@@ -247,30 +249,26 @@ impl<R: RowSink> RowWriter<R> {
             let module = numbering.name(&import.module);
             let (level, line, column) = (import.level, import.at.line, import.at.column);
             let item = import.item.is_some().then(|| numbering.name_in(names, import.item));
-            self.rows.add(
-                Table::Import,
-                &row![
-                    file,
-                    number as i64,
-                    module,
-                    level,
-                    item,
-                    line,
-                    column,
-                    target,
-                    marks(&facts.imports, number)
-                ],
-            )?;
+            self.rows.add(row!(import {
+                file,
+                place: number as i64,
+                module,
+                level,
+                item,
+                line,
+                col: column,
+                target,
+                marks: marks(&facts.imports, number),
+            }))?;
         }
         for (number, problem) in facts.problems.iter().enumerate() {
-            let row = row![
+            self.rows.add(row!(problem {
                 file,
-                number as i64,
-                problem.kind as u8,
-                problem.first_line,
-                problem.last_line
-            ];
-            self.rows.add(Table::Problem, &row)?;
+                place: number as i64,
+                kind: problem.kind as u8,
+                first_line: problem.first_line,
+                last_line: problem.last_line,
+            }))?;
         }
         Ok(())
     }
@@ -289,9 +287,9 @@ impl<R: RowSink> RowWriter<R> {
         // In the order of the table's key, without duplicates.
         relations.sort_unstable();
         relations.dedup();
-        relations
-            .into_iter()
-            .try_for_each(|(from, kind, to)| self.rows.add(Table::Relation, &row![from, kind, to]))
+        relations.into_iter().try_for_each(|(from, kind, to)| {
+            self.rows.add(row!(relation { source: from, kind, target: to }))
+        })
     }
 
     /// Writes the edges from a file to other files.
@@ -308,7 +306,8 @@ impl<R: RowSink> RowWriter<R> {
             (0..imports.len()).map(|at| ImportSort::of(marks(imports, at)).bit()).collect();
         let edges = sites.file_edges(place, &found.imports, &sorts);
         edges.into_iter().try_for_each(|(target, weight, sorts)| {
-            self.rows.add(Table::FileEdge, &row![source, numbering.file(target), weight, sorts])
+            let target = numbering.file(target);
+            self.rows.add(row!(file_edge { source, target, sites: weight, imports: sorts }))
         })
     }
 }

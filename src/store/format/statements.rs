@@ -1,5 +1,7 @@
-//! All SQL statements on rows. A `Statement` can be created only here, and each is in `ALL`, so
-//! that the test of query plans covers every one.
+//! All SQL statements on rows but the INSERT statements of `tables`. A `Statement` can be created
+//! only here, and each is in `ALL`, so that the test of query plans covers every one.
+
+use super::schema::tables::Table;
 
 /// SQL statement of this file.
 #[derive(Clone, Copy, Debug)]
@@ -214,28 +216,9 @@ statements! {
     ADD_META = "INSERT INTO meta VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     ADD_WORD = "INSERT INTO word VALUES (?1, ?2)";
     ADD_LANGUAGE = "INSERT INTO language VALUES (?1, ?2)";
-    ADD_NAME = "INSERT INTO name VALUES (?1, ?2)";
-    ADD_OTHER_NAME = "INSERT INTO other_name VALUES (?1, ?2)";
-    ADD_NAME_RUN = "INSERT INTO name_run VALUES (?1, ?2)";
-    ADD_NAME_TOPS = "INSERT INTO name_tops VALUES (?1, ?2)";
-    ADD_NAME_GRAM = "INSERT INTO name_gram VALUES (?1, ?2)";
-    ADD_FILE = "INSERT INTO file VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, \
-                ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22)";
-    ADD_TERM_BLOCK = "INSERT INTO term_block VALUES (?1, ?2)";
-    ADD_FILE_LENGTHS = "INSERT INTO file_lengths VALUES (?1, ?2)";
-    ADD_FILE_WORDS = "INSERT INTO file_words VALUES (?1, ?2, ?3)";
-    ADD_SYMBOL = "INSERT INTO symbol VALUES \
-                  (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, \
-                  ?18, ?19, ?20, ?21)";
-    ADD_SITE = "INSERT INTO site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-    ADD_CANDIDATE = "INSERT INTO candidate VALUES (?1, ?2)";
     SET_ROOT = "UPDATE meta SET root = ?1";
     SET_STAMP = "UPDATE file SET modified_ns = ?2, changed_ns = ?3, inode = ?4 WHERE id = ?1";
-    ADD_SITE_FILE = "INSERT INTO site_file VALUES (?1, ?2)";
-    ADD_IMPORT = "INSERT INTO import VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-    ADD_RELATION = "INSERT INTO relation VALUES (?1, ?2, ?3)";
-    ADD_PROBLEM = "INSERT INTO problem VALUES (?1, ?2, ?3, ?4, ?5)";
-    ADD_FILE_EDGE = "INSERT INTO file_edge VALUES (?1, ?2, ?3, ?4)";
+    ADD_SITE_FILE = Table::SiteFile.schema().insert;
 
     // Change in place.
     LAST_KEYS = "SELECT (SELECT max(id) FROM name), (SELECT max(list) FROM candidate), (SELECT \
@@ -285,16 +268,15 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::format::schema::{INDEXES, TABLES};
+    use crate::format::schema;
     use crate::format::views::{KEPT_TABLES, KEPT_VIEWS, VIEWS};
 
     fn fresh() -> Connection {
         let connection = Connection::open_in_memory().expect("memory is available");
-        connection.execute_batch(TABLES).expect("the tables are valid");
+        connection.execute_batch(&schema::create()).expect("the schema is valid");
         for view in VIEWS {
             connection.execute_batch(&view.create()).expect("the views are valid");
         }
-        connection.execute_batch(INDEXES).expect("the indexes are valid");
         connection
     }
 
