@@ -1,7 +1,8 @@
-//! SCIP: an exported index has every definition and every resolved reference of the store, read
-//! back with the official messages.
+//! Exports, read back by other libraries. A SCIP index has every definition and every resolved
+//! reference of the store.
 
 mod import;
+mod parquet;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

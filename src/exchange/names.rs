@@ -298,6 +298,17 @@ fn head(package: &PackageId) -> String {
     format!("{SCHEME} {} {} {} ", part(manager), part(name), part(version))
 }
 
+/// Manager, name and version of the package of a SCIP symbol; empty where they are not known.
+pub(crate) fn package_of(symbol: &str) -> [String; 3] {
+    // A space in a part is written twice.
+    let masked = symbol.replace("  ", "\0");
+    let mut parts = masked.split(' ').skip(1).map(|part| match part {
+        "." => String::new(),
+        part => part.replace('\0', " "),
+    });
+    std::array::from_fn(|_| parts.next().unwrap_or_default())
+}
+
 fn path_descriptors(path: &RepoPath) -> String {
     path.as_str().split('/').map(|part| descriptor(part, Suffix::Namespace, "")).collect()
 }

@@ -49,7 +49,13 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     ),
     (
         "exchange",
-        &[&["packages", "text", "wire"], &["input", "names"], &["document"], &["export", "import"]],
+        &[
+            &["packages", "text", "wire"],
+            &["input", "names"],
+            &["document"],
+            &["export", "import"],
+            &["dataset"],
+        ],
     ),
     (
         "extract",

@@ -1,6 +1,7 @@
 //! `cograph export`: parts of the graph for other programs, read from the store.
 
 mod drawing;
+mod parquet;
 mod scip;
 
 use std::collections::BTreeMap;
@@ -29,6 +30,8 @@ pub(crate) enum Command {
     Dot(drawing::DrawingArguments),
     /// The same for Mermaid, which draws it inside of Markdown
     Mermaid(drawing::DrawingArguments),
+    /// Files, symbols, references, calls, imports, relations and packages as Parquet tables
+    Parquet(parquet::ParquetArguments),
     /// Definitions, references, relations and names outside of the repository as a SCIP index
     Scip(scip::ScipArguments),
 }
@@ -42,6 +45,7 @@ pub(crate) fn run(config: &Config, command: &Command) -> Result<(), Stop> {
         Command::Mermaid(arguments) => {
             return drawing::run(config, arguments, drawing::Language::Mermaid);
         }
+        Command::Parquet(arguments) => return parquet::run(config, arguments),
         Command::Scip(arguments) => return scip::run(config, arguments),
     };
     let repositories = ask::repositories(config, root.repository(config)?.root);

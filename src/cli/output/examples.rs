@@ -145,6 +145,13 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "cograph export parquet",
+        &[
+            ("cograph export parquet tables", "this repository, in a dataset of many"),
+            ("cograph export parquet tables --name team/service", "under another name"),
+        ],
+    ),
+    (
         "cograph export scip",
         &[
             ("cograph export scip", "the index of other tools, as index.scip"),
