@@ -1,5 +1,5 @@
-//! What indexing a directory costs, beside the floor: parsing the same files and nothing else, in
-//! the same run.
+//! What indexing a directory costs, compared with the floor: parsing the same files and nothing
+//! else, in the same run.
 //!
 //!     cargo bench --bench index -- [DIRECTORY]
 //!
@@ -202,13 +202,13 @@ fn cpu_time() -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).expect("nanoseconds are below 10^9"))
 }
 
-/// The most memory this process has had, in bytes: Linux tells it in /proc.
+/// The peak memory of this process in bytes, from Linux's /proc.
 fn peak_memory() -> Outcome<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status
         .lines()
         .find_map(|line| line.strip_prefix("VmHWM:"))
-        .ok_or("the kernel tells no peak memory")?;
+        .ok_or("the kernel reports no peak memory")?;
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
 }
 

@@ -84,7 +84,7 @@ impl ReadFile for Disk<'_> {
     }
 }
 
-/// What is asked about.
+/// The symbols that the queries name.
 struct Drawn {
     symbols: Vec<(SymbolRow, FileRow)>,
 }

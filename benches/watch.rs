@@ -1,10 +1,10 @@
-//! What it costs to know the changes up to a question: the question touches a file that is watched
-//! beside the repository, and waits until that is reported.
+//! What it costs to know the changes up to a query: the query touches a file that is watched along
+//! with the repository, and waits until that change is reported.
 //!
 //!     cargo bench --bench watch -- DIRECTORY [ROUNDS]
 //!
-//! Each round writes a file in the directory, which should be a copy of a repository, and asks. A
-//! round that does not hear of the file fails the run; one that would have to look everywhere,
+//! Each round writes a file in the directory, which should be a copy of a repository, and queries.
+//! A round without a report of the file fails the run; one that would have to compare all files,
 //! because the report came late, is counted.
 #![allow(
     clippy::print_stdout,

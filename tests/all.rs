@@ -1,5 +1,5 @@
-//! The integration tests: one binary, so that they link once. Each module holds one promise or one
-//! layer to what it says.
+//! The integration tests: one binary, so that they link once. Each module verifies one guarantee
+//! or one layer.
 #![allow(
     clippy::disallowed_methods,
     reason = "the bans protect the program; tests stand outside of it and look at its files"

@@ -1,5 +1,5 @@
 //! Answers as the program gives them: names as people and agents have them, what a list leaves out,
-//! why nobody calls a symbol, filters of lists, several questions in one call.
+//! why a symbol has no callers, filters of lists, several questions in one call.
 
 use super::bad_input::setup::Repository;
 

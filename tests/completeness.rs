@@ -1,6 +1,6 @@
-//! Answers on which a reader acts, as the program gives them: that nobody uses a symbol, that
-//! nothing else overrides it. What else the repository has of that symbol stands in the same
-//! answer, and where there is nothing else, that is said.
+//! Answers on which a reader acts, as the program gives them: that a symbol has no uses, that
+//! nothing else overrides it. The same answer has what else the repository has of that symbol, or
+//! reports that there is nothing else.
 
 use super::bad_input::setup::Repository;
 

@@ -11,7 +11,7 @@ fn repository(files: &[(&str, &str)]) -> Repository {
     Repository::with(&files)
 }
 
-/// A function of so many lines, one of which differs.
+/// A function with a number of lines, one of which differs.
 fn long_function(name: &str, lines: usize, at: usize, special: &str) -> String {
     let mut text = format!("def {name}(rows):\n");
     for number in 2..=lines {

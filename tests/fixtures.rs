@@ -4,9 +4,9 @@
 //! A fixture has an introduction (a heading with the rule that it holds, and sentences that say
 //! what the index must know because of it), then sources (`//- path`) and at last expectations
 //! (`//= symbols`, `//= imports`, `//= sites`, `//= relations`, `//= problems`), one fact a line,
-//! in order, complete. A section that is left out is not looked at. To see what the program says
-//! now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person to read
-//! and judge, and the run fails, since it has compared nothing.
+//! in order, complete. A section that is left out is not compared. To see what the program
+//! extracts now, run with `COGRAPH_WRITE_FIXTURES=1`: expectations are written anew, for a person
+//! to review, and the run fails, since it has compared nothing.
 
 mod introductions;
 mod shared;
@@ -422,7 +422,7 @@ fn every_language_has_fixtures_of_every_kind_of_fact() {
     for language in grammar::all() {
         let sections =
             shown.get(language.name).unwrap_or_else(|| panic!("{} has none", language.name));
-        // Of a language whose structure alone is read nothing but symbols is there to be shown.
+        // A language of the tier `structure` has no facts other than symbols.
         let wanted: &[&str] = if language.tier() == Tier::Structure {
             &["symbols"]
         } else {

@@ -157,7 +157,7 @@ fn many_files_that_were_touched_are_read_by_one_process_only() {
 #[test]
 fn a_time_that_is_not_over_when_the_file_is_read_is_not_trusted() {
     let project = Project::with(&[("a.py", "x = 1\n")]);
-    // Stands for a write in the same step of the file system's clock as the read.
+    // Simulates a write in the same tick of the file system's clock as the read.
     let time = SystemTime::now() + Duration::from_secs(60);
     let write = |text| {
         fs::write(project.path("a.py"), text).expect("written");
@@ -359,7 +359,7 @@ fn a_long_log_of_changes_is_carried_over_to_the_store() {
     let refreshed =
         || refresh(&project.location, PATIENCE, &run).expect("nothing stands in the way");
     refreshed();
-    // As long as somebody has it open, the log stays.
+    // The log stays while a reader has the store open.
     let reader = Store::open_newest(&project.location).expect("there is a store");
     let log = reader.path().with_extension("db-wal");
     let sizes = || {
@@ -409,7 +409,7 @@ fn runs_are_stopped_by_their_owner_and_by_the_end() {
     let lock = projects[2].location.lock(Duration::ZERO).expect("no other process writes");
     let last = jobs.start(&projects[2].location);
     let other = jobs.start(&projects[0].location);
-    // While somebody else writes: the end does not wait for that.
+    // While another writer holds the lock: shutdown does not wait for it.
     drop(jobs);
     drop(lock);
     for job in [last, other] {

@@ -1,5 +1,5 @@
-//! Functions that are put into variables and fields: who calls what these hold is found from either
-//! side, and what is not known is said.
+//! Functions that are assigned to variables and fields: calls through these are found from the
+//! caller and from the function, and what is not known is reported.
 
 use super::bad_input::setup::Repository;
 

@@ -228,7 +228,7 @@ fn named(ty: &str) -> Vec<String> {
     ty.split(['<', ',', '>']).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// The key that tells the variants of an enum apart, if they are tables.
+/// The key that discriminates the variants of an enum, if they are tables.
 fn tag(attributes: &str) -> Option<&str> {
     attributes.split("tag=\"").nth(1)?.split('"').next()
 }

@@ -2,7 +2,7 @@
 //! keys (random edits of small repositories in all languages), and it is changed in place: by the
 //! process that knows the repository, and by one that knows only what is on disk. Every second seed
 //! goes the way that the program goes, through worker processes of it: the one that has indexed
-//! the edits before, or a new one. The others, and the special cases in the files beside, stay in
+//! the edits before, or a new one. The others, and the special cases in the submodules, stay in
 //! this process, which is faster and runs the same `apply`.
 //!
 //! `COGRAPH_TEST_SEEDS=1000..2000` runs those seeds instead of the usual few; a failure names its
@@ -39,7 +39,7 @@ use edits::Tree;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Edits of one repository.
 const EDITS: u32 = 25;
-/// So many seeds are tried however long they take, and more of them until this long has passed.
+/// The least number of seeds, however long they take; more of them are tried within `BUDGET`.
 const SEEDS: u64 = 20;
 const BUDGET: Duration = Duration::from_secs(30);
 /// Most edits of a repository lead to another state.
@@ -135,8 +135,8 @@ impl Repository {
     }
 }
 
-/// The newest store of a repository says what the graph of the files says that are there now; gives
-/// all that it says.
+/// Asserts that the newest store of a repository equals the graph of its current files; gives the
+/// dump of the store.
 pub(crate) fn assert_names_what_exists(location: &Location) -> String {
     let store = Arc::new(Store::open_newest(location).expect("a store"));
     let dump = dump::of(store.path());
@@ -171,7 +171,7 @@ pub(crate) fn difference(kept: &str, fresh: &str) -> String {
     )
 }
 
-/// What was looked at.
+/// What the seeds have covered.
 #[derive(Debug, Default)]
 struct Reached {
     seeds: u64,

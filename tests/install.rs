@@ -78,7 +78,7 @@ impl Home {
             .expect("it is ours");
     }
 
-    /// Runs the program in the project: exit code, and what it says.
+    /// Runs the program in the project: exit code and output.
     fn run(&self, words: &[&str]) -> (Option<i32>, String) {
         let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
         command.args(words).current_dir(self.path("project")).env_clear();
@@ -382,8 +382,8 @@ fn the_clients_own_program_does_it_and_the_rest_of_the_file_stays_as_it_is() {
         "{after}"
     );
     assert!(after.ends_with("\n   \"odd\":   1}"), "{after}");
-    // Somebody adds a comma's worth of space: the copy is no longer what was there, so the program
-    // is asked again.
+    // An edit of white space: the file no longer equals what was installed, so uninstalling runs
+    // the client's program.
     home.write(file, &after.replace("\"odd\":   1", "\"odd\":  1"));
     let (code, said) = home.run(&["uninstall", "claude-code"]);
     assert_eq!(code, Some(0), "{said}");

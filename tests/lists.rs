@@ -1,4 +1,4 @@
-//! What a list has without being asked, and what it says of what it leaves out.
+//! What a list has by default, and how it reports what it leaves out.
 
 use super::bad_input::setup::Repository;
 

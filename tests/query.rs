@@ -1,5 +1,5 @@
-//! Every question over the sample: what is found, in which order, how many there are, and what is
-//! said when there is nothing.
+//! Every query over the sample: what is found, in which order, how many there are, and what an
+//! empty answer reports.
 
 mod completing;
 mod limits;

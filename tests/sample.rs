@@ -70,7 +70,7 @@ pub(crate) fn info() -> BuildInfo<'static> {
     }
 }
 
-/// A repository of one file with so many functions.
+/// A repository of one file with a number of functions.
 pub(crate) fn functions(count: usize) -> Graph {
     let mut builder = GraphBuilder::default();
     let file = builder.file("only.x", 0, "");

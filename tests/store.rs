@@ -201,7 +201,7 @@ fn leftovers_of_a_killed_writer_are_removed_by_the_next() {
     let leftover = cache.location.directory().join("v1-2.db.building");
     let foreign = cache.location.directory().join("notes.building");
     fs::write(&leftover, "half a store").expect("a file");
-    // A reader that was killed keeps nobody from removing a store, and leaves these.
+    // A reader that was killed leaves these, and does not prevent the removal of a store.
     let side_files =
         ["v1-9.db-wal", "v1-9.db-shm"].map(|name| cache.location.directory().join(name));
     side_files.iter().for_each(|path| fs::write(path, "of a store that is gone").expect("a file"));

@@ -1,5 +1,5 @@
-//! Limits of a whole process: of the system (`ulimit`) and of memory. What exceeds them is an error
-//! that says so or takes longer, and the index from before is as it was.
+//! Limits of a whole process: of the system (`ulimit`) and of memory. What exceeds them takes
+//! longer or is a reported error, and the index from before is as it was.
 
 use std::fs;
 use std::path::Path;
@@ -21,8 +21,7 @@ fn write(place: &Path, file: usize, name: &str) {
     fs::write(place.join("repository").join(format!("m{file}.py")), text).expect("written");
 }
 
-/// Runs the program in the repository, with files of at most so many blocks of 512 bytes if there
-/// is a limit.
+/// Runs the program in the repository; a limit bounds the size of files, in blocks of 512 bytes.
 fn run(place: &Path, limit: Option<u32>, arguments: &[&str]) -> Output {
     let limit = limit.map_or(String::new(), |blocks| format!("ulimit -f {blocks}; "));
     run_under(place, &limit, arguments)

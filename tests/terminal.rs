@@ -53,7 +53,7 @@ impl Project {
         command
     }
 
-    /// What the program writes to a terminal of so many rows of 200 columns as its output.
+    /// What the program writes to a terminal with a number of rows and 200 columns as its output.
     fn on_terminal(&self, rows: u16, arguments: &[&str], variables: &[(&str, &str)]) -> String {
         let mut command = self.command(arguments, variables);
         Self::run_on_terminal(rows, command.stderr(Stdio::null()), Command::stdout)
@@ -80,10 +80,10 @@ impl Project {
         let mut child = stream(command.stdin(Stdio::null()), theirs.into())
             .spawn()
             .expect("the program starts");
-        // The command holds the other side as well.
+        // The command holds the terminal open as well.
         stream(command, Stdio::null());
         let mut output = Vec::new();
-        // Reading ends in an error when nobody has the other side.
+        // Reading fails when no process has the terminal open.
         let _ = File::from(ours).read_to_end(&mut output);
         child.wait().expect("it ends");
         String::from_utf8(output).expect("output is UTF-8").replace("\r\n", "\n")

@@ -1,4 +1,4 @@
-//! How deep a language is read is said where it matters: in what is known of a repository, and in
+//! The tier of a language is reported where it matters: in what is known of a repository, and in
 //! empty answers.
 
 use std::fs;

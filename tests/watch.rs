@@ -1,5 +1,5 @@
-//! What a watch reports: everything that the index looks at, at once, whatever happens to the
-//! directories around it, and nothing of what it does not look at.
+//! What a watch reports: everything that the index reads, at once, whatever happens to the
+//! directories around it, and nothing that it does not read.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -193,7 +193,7 @@ fn a_root_that_goes_is_an_error() {
         let error = watch.drain(&project.cancel).expect_err("there is nothing to watch");
         assert!(matches!(&error, WatchError::Lost { root } if *root == project.root), "{error}");
     }
-    // Somebody is in the directory that is gone, as a server is in its working directory: the
+    // A process is in the directory that is gone, as a server is in its working directory: the
     // system keeps it, and reports nothing.
     for by in [
         |root: &Path| fs::remove_dir_all(root),

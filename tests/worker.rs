@@ -201,8 +201,8 @@ fn no_worker_and_a_worker_without_a_word_are_errors() {
 #[test]
 fn a_job_that_is_cancelled_ends_its_worker() {
     let project = Project::new();
-    // It says that it has parsed one file of two (as COBS: the bytes 0, 1, 1, 2), reads its order,
-    // and then waits for an end of the input that does not come.
+    // It reports one file of two as parsed (as COBS: the bytes 0, 1, 1, 2), reads its order, and
+    // then waits for an end of the input that does not come.
     let progress = r"printf '\001\004\001\001\002\000'";
     let jobs = Jobs::new(limits(), Some(impostor(&format!("{progress}; cat >/dev/null"))));
     let job = jobs.start(&project.location);

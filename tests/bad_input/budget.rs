@@ -73,7 +73,7 @@ fn slow_files_are_left_to_a_run_of_their_own() {
     assert_eq!(store.left_out().expect("readable"), (0, 1));
 }
 
-/// CPU time of a first index of so many slow files and one ordinary file.
+/// CPU time of a first index of a number of slow files and one ordinary file.
 fn cpu_of_first_index(slow: usize) -> Duration {
     let text = format!("x = {}", "| a\n".repeat(20_000));
     let names: Vec<String> = (0..slow).map(|number| format!("slow{number}.jl")).collect();

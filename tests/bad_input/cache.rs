@@ -27,7 +27,7 @@ fn indexed(repository: &Repository) -> (PathBuf, PathBuf) {
     (location.directory().to_path_buf(), location.generation_path(newest))
 }
 
-/// Lets everybody read what is in a directory, and nobody write.
+/// Gives all users the right to read a directory's files, and none the right to write.
 fn open_for_reading(directory: &Path) {
     let cache = directory.parent().expect("it is in the cache");
     set_mode(cache, 0o755);
@@ -94,7 +94,7 @@ fn a_cache_that_cannot_be_written_is_read_with_what_its_stores_are_shared_by_and
         assert_eq!(store.with_extension("db-shm").exists(), !is_alone, "nothing can be made there");
         set_mode(&directory, 0o755);
     }
-    // Nobody is kept from writing when the question is over.
+    // A finished query leaves no lock that blocks a writer.
     repository.write("a.py", b"def b():\n    pass\n");
     indexed(&repository);
 }
@@ -193,7 +193,7 @@ fn a_cache_that_any_user_may_write_is_refused() {
     );
     assert!(stdout(&run(&["doctor"])).contains("any user may write it"));
     assert_eq!(fs::read_dir(&cache).expect("it is ours").count(), 0);
-    // In a directory for temporary files nobody can put something in the place of another's.
+    // The sticky bit keeps users from replacing each other's files.
     set_mode(&cache, 0o1777);
     assert!(run(&["index"]).status.success());
 }
@@ -203,8 +203,8 @@ fn a_cache_of_another_user_is_refused() {
     const OTHER_USER: u32 = 54_321;
     let repository = Repository::with(&[("a.py", b"def a():\n    pass\n")]);
     let (directory, _) = indexed(&repository);
-    // Only the superuser can give files away. For anybody else the superuser's directories are no
-    // place to write.
+    // Only the superuser can change owners. For other users the superuser's directories serve as
+    // those of another user.
     let (cache, owner) = match std::os::unix::fs::chown(&directory, Some(OTHER_USER), None) {
         Ok(()) => (repository.sibling("cache"), OTHER_USER),
         Err(_) => (PathBuf::from("/"), 0),
@@ -301,7 +301,7 @@ fn a_damaged_store_is_built_again() {
 fn a_file_of_another_program_is_left_alone() {
     let repository = Repository::with(&[("a.py", source(20).as_bytes())]);
     let (directory, store) = indexed(&repository);
-    // In the place of the store, and under names that only resemble ours.
+    // Instead of the store, and under names that only resemble ours.
     let foreign = b"SQLite format 3\0 of somebody else";
     fs::write(&store, foreign).expect("written");
     for name in ["notes.txt", "v999-1.db", "backup.db"] {

@@ -163,8 +163,8 @@ fn aliases() -> Files {
     files([("aliases.ts", text)])
 }
 
-/// Classes in a row, the last of which is asked first, and a diamond of classes over a base from
-/// outside.
+/// A chain of classes, whose last one is resolved first, and a diamond of classes over a base
+/// class outside of the repository.
 fn bases() -> Files {
     let row = (1..5_000).map(|n| format!("class A{n}(A{}): pass\n", n - 1)).collect::<String>();
     let pair =

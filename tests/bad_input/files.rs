@@ -225,8 +225,8 @@ fn what_is_walked_is_what_the_documentation_says() {
     );
 }
 
-/// A text with the same thing nested in itself so many times: what opens it, what is inside, what
-/// closes it.
+/// A text with a construct nested in itself to `DEPTH`: its opening, the innermost text, its
+/// closing.
 fn nested(before: &str, open: &str, inside: &str, close: &str, after: &str) -> String {
     const DEPTH: usize = 30_000;
     format!("{before}{}{inside}{}{after}\n", open.repeat(DEPTH), close.repeat(DEPTH))

@@ -1,6 +1,6 @@
-//! Random project files: configurations, package and crate manifests, module files, lists of
-//! compile commands, as people write them and as nobody should. A repository with any of them is
-//! indexed promptly and within a bound of memory, and says no error.
+//! Random project files, valid and invalid: configurations, package and crate manifests, module
+//! files, lists of compile commands. A repository with any of them is indexed promptly, within a
+//! bound of memory and without an error.
 //!
 //! `PROPTEST_CASES=10000` runs longer. What has failed once is kept in `projects.seeds` and tried
 //! first.

@@ -15,7 +15,7 @@ fn pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().expect("the system has it").success());
 }
 
-/// The path that is named when this was put in the place of a file of rules below a root.
+/// The path that the error names when the function has replaced a rules file below a root.
 type Case = (&'static str, fn(&Path));
 
 const CASES: [Case; 10] = [

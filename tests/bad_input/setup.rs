@@ -57,12 +57,12 @@ impl Repository {
         fs::canonicalize(self.directory.path()).expect("it exists").join("root")
     }
 
-    /// A place beside the root that the index does not look at.
+    /// A path next to the root, which the index does not read.
     pub(crate) fn sibling(&self, name: &str) -> PathBuf {
         fs::canonicalize(self.directory.path()).expect("it exists").join(name)
     }
 
-    /// What the program prints when it is asked something in the repository.
+    /// What the program prints for a query in the repository.
     pub(crate) fn asked(&self, arguments: &[&str]) -> String {
         let output = program(&self.sibling("cache"))
             .args(arguments)
@@ -83,7 +83,7 @@ impl Repository {
         Location::new(&self.sibling("cache"), &self.root())
     }
 
-    /// Brings the store up to date; gives what it says then.
+    /// Brings the store up to date; gives a snapshot of it.
     pub(crate) fn indexed(&self, run: &Run) -> Result<Snapshot, IndexError> {
         let location = self.location();
         refresh(&location, Duration::from_secs(60), run)?;
@@ -101,7 +101,7 @@ pub(crate) fn limits() -> Limits {
     Limits { threads: 2, ..Limits::default() }
 }
 
-/// What is said of a file.
+/// The row of a file.
 pub(crate) fn file(store: &Snapshot, path: &str) -> FileRow {
     let found = store.file_at(path).expect("the store can be read");
     found.unwrap_or_else(|| panic!("{path} is accounted for; there are {:?}", paths(store)))
@@ -143,7 +143,7 @@ pub(crate) fn give_away(directory: &Path) {
     }
 }
 
-/// The program, with a cache of its own and nothing else from this environment that it looks at.
+/// The program, with a cache of its own and no other settings from this environment.
 pub(crate) fn program(cache: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));
     without_settings(&mut command).env("COGRAPH_CACHE_DIR", cache);

@@ -1,4 +1,4 @@
-//! Whatever a change has left in the store, the next run takes in what is on disk: rows of any
+//! Whatever a change has left in the store, the next run indexes what is on disk: rows of any
 //! length, a store that can be read only in part, and failures that come to an end.
 
 use std::fs;

@@ -9,7 +9,7 @@ use super::Project;
 use protobuf::{Enum, EnumOrUnknown, Message, MessageField};
 use scip::types::{Document, Index, Metadata, Occurrence, PositionEncoding, SymbolRole, ToolInfo};
 
-/// A call whose receiver nobody knows, behind characters of several bytes.
+/// A call whose receiver has no known type, behind characters of several bytes.
 const CALLER: &str = "def run(x):\n    é = '𝄞'; x.price(); x.other()\n    return x.price\n";
 const CALLEE: &str = "class Till:\n    def price(self):\n        return 1\n\n    \
                       def other(self):\n        \
@@ -37,7 +37,7 @@ fn stated() -> Index {
             ..Metadata::default()
         }),
         documents: vec![
-            // Columns in UTF-16 where nothing is said of them: the sign before takes two.
+            // Columns are UTF-16 by default: the character before takes two.
             document(
                 "caller.py",
                 vec![

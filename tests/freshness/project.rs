@@ -76,7 +76,7 @@ pub(super) fn limits() -> Limits {
     Limits { threads: 2, ..Limits::default() }
 }
 
-/// Sets the time of last modification to so many seconds ago.
+/// Sets the time of last modification to a number of seconds ago.
 pub(super) fn set_age(path: &Path, seconds: u64) {
     let time = SystemTime::now() - Duration::from_secs(seconds);
     fs::File::options()

@@ -173,7 +173,7 @@ fn an_edit_that_breaks_nothing_for_certain_is_silence() {
         ("lib/text.py", "def parse(a, b):", "def parse(a, b, c"),
         ("web/text.ts", "export class Cart {", "export class Cart"),
         ("core/src/text.rs", "pub fn parse(a: u8, b: u8) -> u8 {", "pub fn parse(a: u8) -> u8 "),
-        // The name is there by other means.
+        // Another definition has the name.
         ("lib/text.py", "def parse(a, b):", "parse = print\n\n\ndef other(a, b):"),
         ("web/text.ts", "function parse", "const parse = join;\n\nfunction join"),
         ("lib/use.py", "parse(1, 2)", "parse(1, 2, 3)"),

@@ -101,7 +101,7 @@ fn stored<'g>(facts: &FileFacts, found: &'g FileResolution) -> Vec<(Site, &'g Re
     sites
 }
 
-/// What is said of an import.
+/// The properties of an import, as bits.
 fn marks(imports: &[Import], place: usize) -> u8 {
     let import = &imports[place];
     let binds_first = place > 0 && {

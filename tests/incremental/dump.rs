@@ -1,6 +1,6 @@
 //! All rows of a store as text that has no keys in it: files are named by their path, symbols and
-//! sites by their file and number, names are told as a search comes to them. Times and generations
-//! are left out.
+//! sites by their file and number, names are written as a search reaches them. Times and
+//! generations are left out.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -279,7 +279,7 @@ impl Tree {
                 format!("extra_{number} at the end of {path}, or no more")
             }
             _ => {
-                // A body: a call beside one that is there.
+                // A body: a call next to an existing one.
                 let text = self.files[&path].clone();
                 let calls: Vec<usize> = text.match_indices("return ").map(|(at, _)| at).collect();
                 if calls.is_empty() {

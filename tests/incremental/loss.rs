@@ -29,7 +29,7 @@ fn any_part_of_a_log_is_one_of_the_states() {
     write(&repository, "a.py", "from b import g\n\ndef f():\n    return g()\n");
     write(&repository, "b.py", &functions(40, "first"));
     repository.refresh();
-    // As long as somebody has the store open, its log stays.
+    // The log of a store stays while a reader has it open.
     let reader = Store::open_newest(&repository.location("kept")).expect("there is a store");
     let mut states = vec![repository.dump("kept")];
     for text in [
@@ -71,8 +71,8 @@ fn any_part_of_a_log_is_one_of_the_states() {
     assert_eq!(met, [true; 4], "each state has been met");
 }
 
-/// The program, which may let no file grow beyond so many blocks of 512 bytes: writing fails as on
-/// a full disk. The signal that comes with it is ignored.
+/// The program with a limit of the size of files, in blocks of 512 bytes: writing fails as on a
+/// full disk. The signal that comes with it is ignored.
 fn index_with_room_for(blocks: u64, repository: &Repository) -> Output {
     Command::new("sh")
         .args([

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cograph::store::{NameKey, NameParts, Snapshot};
 use rusqlite::Connection;
 
-/// So many names at most are looked for one by one.
+/// The most names that are searched one by one.
 const LOOKED_FOR: usize = 400;
 
 /// One line for each name that symbols have: how many have it, and how often the one that is used

@@ -52,7 +52,7 @@ fn base() -> String {
         .to_owned()
 }
 
-/// So many more symbols that a file needs other keys.
+/// A file with more symbols than its keys have space for, so that it needs other keys.
 fn grown(stem: &str) -> String {
     let more = (0..20).map(|number| format!("\n\ndef added_{number}():\n    return shared()\n"));
     module(stem) + &more.collect::<String>()

@@ -185,7 +185,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
 
 /// Arrows against the layers: crate, from, to.
 pub(super) const UPWARDS: &[(&str, &str, &str)] = &[
-    // The sites of a file are kept in their packed form until somebody looks at them.
+    // The sites of a file are kept packed until they are read.
     ("model", "facts", "packed"),
 ];
 
@@ -276,7 +276,7 @@ pub(super) fn circles(graph: &Graph, known: &[(&[&str], &str)]) -> Vec<String> {
     found
 }
 
-/// A folder has no more files than fit on one screen, beside the root of a crate.
+/// A folder has no more files than fit on one screen, not counting the root of a crate.
 pub(super) fn crowded(files: &[(String, String)]) -> Vec<String> {
     let mut folders: BTreeMap<&str, usize> = BTreeMap::new();
     let inner = files.iter().map(|(file, _)| file).filter(|file| !file.ends_with("/lib.rs"));

@@ -100,7 +100,7 @@ struct Source {
     named: Vec<Path>,
     /// The modules directly below it.
     children: BTreeSet<String>,
-    /// What it imports, by the last name: what others find in it under that name is there.
+    /// What it imports, by the last name: a path through this module to that name leads there.
     imported: HashMap<String, Module>,
 }
 

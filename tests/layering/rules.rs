@@ -25,14 +25,14 @@ const OWNERS: &[(&str, &[&str])] = &[
     // Of `config` and `server` only tests do.
     ("rustix", &["config", "server", "system"]),
     ("std::env", &["config", "version"]),
-    // Systems differ in what is there. The other crates ask `system`.
+    // It differs between systems. The other crates call `system`.
     ("std::os", &["system"]),
     ("signal_hook", &["system"]),
     ("ctrlc", &["system"]),
     ("win32job", &["system"]),
 ];
 
-/// What a crate may not name although nobody owns it.
+/// What a crate may not name although it has no owner.
 const FORBIDDEN: &[(&str, &[&str])] = &[
     ("model", &["std::fs", "std::io", "std::thread", "std::process"]),
     ("grammar", &["std::fs", "std::thread", "std::process"]),
@@ -158,9 +158,9 @@ pub(super) fn shape(_path: &str, text: &str) -> Vec<Violation> {
     found
 }
 
-/// A line is short enough to be read beside another. One that is a single word (an address), or has
-/// a part of a literal that is raw or has line ends of its own, cannot be broken without saying
-/// something else.
+/// A line is short enough for two files side by side. One that is a single word (an address), or
+/// has a part of a literal that is raw or has line ends of its own, cannot be broken without
+/// changing its meaning.
 pub(super) fn width(_path: &str, text: &str) -> Vec<Violation> {
     let has_line_ends = |token: &Token| token.text.replace("\\\n", "").contains('\n');
     let literals = tokens(text).into_iter().filter(|token| token.kind == Kind::Literal);

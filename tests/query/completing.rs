@@ -1,4 +1,4 @@
-//! What somebody types may become: symbols by name and by what is around them, paths step by step.
+//! Completions of a prefix: symbols by name and by their scope, paths step by step.
 
 use cograph::model::SymbolKind;
 use cograph::query::complete::Wanted;
@@ -42,7 +42,7 @@ fn a_symbol_is_given_in_the_shortest_form_that_means_one() {
         ("HEL", &["helper", "helper_two"]),
         ("helper_", &["helper_two"]),
         ("fet", &["lib/util.x::fetch", "app/util.x::fetch"]),
-        // Two overloads have one name; no form tells them apart.
+        // Two overloads have one name; no form distinguishes them.
         ("pu", &["put"]),
         ("Service.", &["Service.handle", "Service.get", "Service.new", "Service.run"]),
         ("Service::ha", &["Service::handle"]),

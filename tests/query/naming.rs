@@ -34,7 +34,7 @@ fn any_unambiguous_suffix_names_a_symbol() {
         ("Service.run", "app/service.x::Service.run"),
         // A type's name is the type, though its constructor may have the same.
         ("Service", "app/service.x::Service"),
-        // A declaration gives way to its definition.
+        // A definition is preferred to its declaration.
         ("connect", "native/api.c::connect"),
         ("api.h::connect", "native/api.h::connect"),
     ] {

@@ -1,5 +1,5 @@
-//! Words in names, in containers and in paths: what a search finds is what looking at every symbol
-//! finds, and where it does not look at every symbol, it says so.
+//! Words in names, in containers and in paths: a search finds what a scan of all symbols finds, and
+//! reports where it did not search all of them.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,5 @@
-//! Questions over real sources, from files to answers: what extraction and resolution find arrives
-//! where it is asked for.
+//! Queries over real sources, from files to answers: what extraction and resolution find arrives
+//! in the answers.
 
 use std::fs;
 use std::sync::Arc;

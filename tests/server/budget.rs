@@ -1,5 +1,5 @@
-//! Answers stay within their budget, whatever a repository is made of and whatever is asked, and
-//! say so when they leave something out.
+//! Answers stay within their budget for any repository and any arguments, and report what they
+//! leave out.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ const BUDGETS: [u64; 6] = [100, 150, 400, 1000, 2000, 10_000];
 /// A client shows no more characters of an answer to its model; longer ones become a file that the
 /// model has to open.
 const SHOWN: usize = 50_000;
-/// A mistake is told in one or two sentences, also where the budget is smaller.
+/// An error is reported in one or two sentences, also where the budget is smaller.
 const SENTENCES: usize = 1000;
 
 /// Names, documentation, lines and paths that are as long as they can be, and many of everything.

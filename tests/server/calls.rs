@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::client::{Client, PROMPT};
 
-/// So long that no test waits for it.
+/// A delay longer than any test waits.
 const HELD_UP: &[&str] = &["--delay-ms", "3600000", "--permits", "1", "--queue", "1"];
 
 fn cancel(client: &mut Client, id: impl Into<Value>) {

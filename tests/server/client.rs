@@ -1,5 +1,5 @@
-//! A client for tests: starts the built program on a repository of its own and keeps everything
-//! that it says.
+//! A client for tests: starts the built program on a repository of its own and keeps all messages
+//! of it.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -159,7 +159,7 @@ impl Client {
         }
     }
 
-    /// Calls a tool and gives its text, and whether it says that something failed.
+    /// Calls a tool and gives its text, and whether it reports a failure.
     pub(super) fn outcome(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let id = json!(format!("ask-{}", self.seen.len()));
         self.call(id.clone(), tool, arguments);
@@ -208,7 +208,8 @@ impl Client {
         }
     }
 
-    /// Shows that the server is there and quick, and thereby that everything sent before was read.
+    /// Asserts that the server answers promptly, and thereby that it has read everything sent
+    /// before.
     pub(super) fn ping(&mut self) {
         let id = json!(format!("ping-{}", self.seen.len()));
         let start = Instant::now();
@@ -264,8 +265,8 @@ impl Client {
         }
     }
 
-    /// Waits for the end of the process; takes in what it still says. Gives how it ended and how
-    /// long that took.
+    /// Waits for the end of the process; keeps its last messages. Gives its status and the time
+    /// that took.
     pub(super) fn ended(&mut self) -> (ExitStatus, Duration) {
         let start = Instant::now();
         loop {

@@ -1,5 +1,5 @@
-//! Completion: which references and arguments there are, what is offered, and that it delays
-//! nobody.
+//! Completion: which references and arguments there are, what is offered, and that it delays no
+//! other request.
 
 use serde_json::{Value, json};
 

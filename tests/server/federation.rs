@@ -1,5 +1,5 @@
-//! One client before several upstreams: what each has to say stands under its name, and one that
-//! misbehaves harms nobody else.
+//! One client before several upstreams: the results of each are under its name, and one that
+//! misbehaves harms no other.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -87,7 +87,7 @@ fn tools(client: &mut Client) -> Vec<String> {
         .collect()
 }
 
-/// Lists until a tool is there.
+/// Lists until a tool is listed.
 fn await_tool(client: &mut Client, name: &str) {
     let until = Instant::now() + PATIENCE;
     while !tools(client).iter().any(|tool| tool == name) {
@@ -135,7 +135,7 @@ fn runtime(place: &TempDir) -> (Runtime, PathBuf) {
     (started(command, 1).0, socket)
 }
 
-/// Starts a runtime that listens in so many ways, and waits until it does. Gives the last of them.
+/// Starts a runtime with a number of listeners, and waits for them. Gives the address of the last.
 fn started(mut command: Command, ways: usize) -> (Runtime, String) {
     let mut child = command
         .stdout(Stdio::piped())

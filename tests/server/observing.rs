@@ -1,4 +1,4 @@
-//! What can be seen of a server from outside: `status`, and a log that holds nobody up.
+//! What can be observed of a server: `status`, and a log that delays no request.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -29,7 +29,7 @@ fn log_of(client: &Client) -> String {
         .expect("the server makes it when it starts")
 }
 
-/// Waits for a line of the log: it is written beside the answers.
+/// Waits for a line of the log, which has its own thread.
 fn wait_for_line(client: &mut Client, parts: &[&str]) -> String {
     let until = Instant::now() + PATIENCE;
     loop {
@@ -165,13 +165,13 @@ fn a_log_that_no_process_reads_blocks_no_call_and_what_was_dropped_is_counted() 
             lost |= line.contains(" lines of the log were dropped)");
             calls += usize::from(line.contains("tool=\"status\""));
             if lost && calls > 1_000 {
-                // Nobody waits for the second one.
+                // A second report has no receiver.
                 let _ = reported.send(());
             }
         }
         (lost, calls)
     });
-    // The thread that logs works through what waits for it; it tells what was lost and what fitted.
+    // The thread of the log writes what is queued: the count of lost lines, and those that fitted.
     client.ping();
     let waited = counted.recv_timeout(PATIENCE);
     client.signal("TERM");

@@ -1,6 +1,6 @@
 //! Random input for what reads bytes of peers: lines on standard input and heads of HTTP requests,
 //! on the program itself. Whatever comes, it answers what is a request, promptly and within a bound
-//! of memory, and lets nobody in who may not come.
+//! of memory, and admits no unauthorized client.
 //!
 //! `PROPTEST_CASES=100000` runs longer. What has failed once is kept in `random/*.seeds` and tried
 //! first; `random/lines` and `random/heads` are inputs that were nasty somewhere, all of which are

@@ -1,5 +1,5 @@
-//! The directories that a client works on: they choose the repository, and nobody waits long for
-//! them.
+//! The directories that a client works on: they choose the repository, and no request waits long
+//! for them.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,8 +9,8 @@ use tempfile::TempDir;
 
 use super::client::{Client, PROMPT, SMALL, initialize, place};
 
-/// A server that was started in the repository of a place without having been told so, and its
-/// first messages.
+/// A server that was started in the repository of a place without an argument that names it, and
+/// its first messages.
 fn start(capabilities: &Value) -> Client {
     start_in(place(SMALL), capabilities)
 }

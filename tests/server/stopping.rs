@@ -1,5 +1,5 @@
-//! Work stops when nobody wants its result: measured by the processor time of the server, not by
-//! what it says.
+//! Work stops when no request needs its result: measured by the CPU time of the server, not by its
+//! reports.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -11,8 +11,8 @@ use super::client::{Client, PATIENCE, SMALL, place};
 
 /// When work must have stopped.
 const STOPPED_AFTER: Duration = Duration::from_millis(500);
-/// How long the processor is looked at then, and what it may have done: a server that only waits
-/// uses next to nothing.
+/// How long CPU time is measured then, and the most that may have been used: a server that only
+/// waits uses next to nothing.
 const LOOK: Duration = Duration::from_millis(400);
 const NEXT_TO_NOTHING: Duration = Duration::from_millis(60);
 
@@ -66,7 +66,7 @@ impl Process {
     }
 }
 
-/// Has the server work on a call, then has `withdraw` end it, and looks at the processor.
+/// Has the server work on a call, then has `withdraw` end it, and measures the CPU time.
 fn assert_stops(
     client: &mut Client,
     tool: &str,

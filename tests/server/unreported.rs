@@ -1,4 +1,4 @@
-//! Changes that no directory of the repository tells of: through other names of a file, with times
+//! Changes that no directory of the repository reports: through other names of a file, with times
 //! that are set back, of rules that lie elsewhere, of what the root's path leads to, and of what is
 //! mounted. The next answer is about the files as they are then.
 
@@ -18,8 +18,8 @@ const FILES: &[(&str, &str)] = &[
     ("sub/extra.py", "def extra():\n    pass\n"),
 ];
 
-/// A server that was started in a directory of a place without being told a root, with the place as
-/// its home.
+/// A server that was started in a directory of a place without the argument of a root, with the
+/// place as its home.
 fn start(place: TempDir, directory: &str) -> Client {
     let top = fs::canonicalize(place.path()).expect("it exists");
     let mut command = Command::new(env!("CARGO_BIN_EXE_cograph"));

@@ -1,5 +1,5 @@
-//! A session that edits and asks: every answer is about the files as they were when it was asked
-//! for, with a watch and without.
+//! A session that edits and queries: every answer is about the files as they were when its request
+//! was sent, with a watch and without.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -15,7 +15,7 @@ use cograph::store::{
 
 use crate::sample::{Cache, functions};
 
-/// A clock that stands still until it is told otherwise.
+/// A clock that advances only by `advance`.
 #[derive(Default)]
 struct HandClock(AtomicU64);
 
@@ -31,7 +31,7 @@ impl Clock for HandClock {
     }
 }
 
-/// A gate that holds whoever comes through while it is shut.
+/// A gate that blocks threads while it is shut.
 #[derive(Default)]
 struct Gate {
     shut: Mutex<bool>,
@@ -52,7 +52,7 @@ impl Gate {
     }
 }
 
-/// Opens for real, counts, and does as it is told.
+/// Opens for real, counts, and fails or panics on request.
 struct Watched {
     opened: AtomicUsize,
     closed: AtomicUsize,

@@ -10,7 +10,7 @@ use super::super::client::{SMALL, place};
 use super::harness::runtime::{Runtime, WAYS, thin};
 use super::harness::{Bench, Gate, milliseconds, pass_time, scaled};
 
-/// A question that takes longer than anybody waits.
+/// A query that takes longer than any client waits.
 fn endless() -> Value {
     json!({"statement": "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT \
                          count(*) FROM n"})

@@ -22,7 +22,7 @@ fn location(place: &std::path::Path) -> Location {
     Location::new(&there("cache"), &there("repository"))
 }
 
-/// The store is whole, nobody holds its lock, and nothing half-made is left.
+/// Asserts that the store is complete, no process holds its lock, and no partial file is left.
 fn assert_store_is_whole(place: &std::path::Path) {
     let location = location(place);
     let store = std::sync::Arc::new(Store::open_newest(&location).expect("there is a store"));
@@ -101,8 +101,8 @@ fn t17_a_signal_ends_a_server_whose_answers_are_not_read() {
             |id: u64| format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/list\"}}\n");
         let requests: String = std::iter::once(hello()).chain((1..=50).map(list)).collect();
         input.write_all(requests.as_bytes()).expect("the server reads");
-        // Nobody reads it: what does not fit the pipe waits. The first bytes say that the server is
-        // there.
+        // The output is not read: what does not fit the pipe waits. The first bytes prove that the
+        // server runs.
         let output = child.stdout.take().expect("it is piped");
         let polled = &mut [rustix::event::PollFd::new(&output, rustix::event::PollFlags::IN)];
         rustix::event::poll(polled, None).expect("it can be waited for");
@@ -192,7 +192,7 @@ fn t19_a_server_does_not_outlive_its_parent() {
     let mut output = output;
     output.read_line(&mut String::new()).expect("the server answers");
     shell.kill().and_then(|()| shell.wait()).expect("it is our child");
-    // Its output ends when nobody has it any more: neither the server nor a child of it.
+    // Its output ends when no process has it open: neither the server nor a child of it.
     in_time(milliseconds(3_000), "the end of an orphan", move || read_all(output));
     assert_store_is_whole(place.path());
     drop(input);
@@ -245,7 +245,7 @@ fn t21_a_client_that_reads_no_more_ends_the_server() {
     drop(child.stdout.take());
     let before = work_of(pid);
     input.write_all(hello().as_bytes()).expect("the server reads");
-    // Nobody can see more than that; the input stays open.
+    // No client can observe more than that; the input stays open.
     let status = ends_within(child, milliseconds(2_000), "the end of a server without a reader");
     assert!(status.success() && before < 200, "{status}");
     assert_store_is_whole(place.path());

@@ -212,7 +212,7 @@ impl Bench {
             output = Some(ours.into());
         }
         let mut child = command.spawn().expect("the program was built with the tests");
-        // The server's end must be nobody else's, or its input would not end.
+        // The server must be the only owner of its end, or its input would not end.
         drop(command);
         let input = ours.or_else(|| child.stdin.take().map(OwnedFd::from));
         let notes = listen(child.stderr.take().expect("it is piped"));
@@ -245,7 +245,7 @@ impl Bench {
         answer
     }
 
-    /// The text of the answer to an id, and whether it says that something failed.
+    /// The text of the answer to an id, and whether it reports a failure.
     pub(super) fn outcome_of(&mut self, id: impl Into<Value>) -> (String, bool) {
         let answer = self.answer(&id.into());
         let text =
@@ -282,7 +282,7 @@ pub(super) fn work_of(pid: u32) -> u64 {
     [11, 12].iter().map(|at| fields[*at].parse::<u64>().expect("it is a number")).sum()
 }
 
-/// What every server of these tests is told.
+/// Sets the arguments and environment of a server of these tests.
 pub(super) fn set(command: &mut Command, arguments: &[&str], gates: &[String]) {
     let gates: Vec<&str> =
         ["announce:"].into_iter().chain(gates.iter().map(String::as_str)).collect();

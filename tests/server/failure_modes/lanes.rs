@@ -81,7 +81,7 @@ fn t09_questions_are_answered_while_an_index_is_made() {
     let mut bench = Bench::connected_at(place, &["--permits", "1"], &[gate.at("index repository")]);
     let other = other(&bench);
     bench.ask("search", other.clone());
-    // The first index: who needs it waits for it, nobody else does.
+    // The first index: only calls that need it wait for it.
     bench.call(1, "search", json!({"query": "helper"}));
     bench.announced("index repository", 1);
     assert!(bench.prompt_ask("search", other.clone(), 250).contains("elsewhere"));
@@ -92,7 +92,7 @@ fn t09_questions_are_answered_while_an_index_is_made() {
     gate.open();
     assert!(!bench.outcome_of(1).1);
     gate.close();
-    // The next one: the generation at hand answers meanwhile.
+    // The next one: the published generation answers meanwhile.
     std::fs::write(bench.place.path().join("repository/new.py"), "def newcomer():\n    pass\n")
         .expect("files can be written");
     bench.call(2, "search", json!({"query": "helper"}));

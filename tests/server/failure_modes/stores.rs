@@ -233,7 +233,7 @@ fn t29_idle_stores_are_closed_whatever_the_input_does() {
         assert!(Instant::now() < until, "not closed with traffic elsewhere");
         bench.ask("search", other.clone());
     }
-    // While one is leased, and half a line is there.
+    // While one is leased, and half a line has arrived.
     bench.call(1, "trace", json!({"symbol": "helper"}));
     bench.announced("work trace", 1);
     bench.ask("search", other.clone());

@@ -131,8 +131,8 @@ fn t37_honest_text_is_shown_letter_by_letter() {
     assert!(escapes >= 2, "{hostile}");
 }
 
-/// Every file and directory below a place, but the files of stores, which come and go with what
-/// SQLite keeps beside them.
+/// Every file and directory below a place, but the files of stores, which come and go with the
+/// side files of SQLite.
 fn everything(below: &std::path::Path) -> Vec<std::path::PathBuf> {
     let (mut pending, mut found) = (vec![below.to_path_buf()], Vec::new());
     while let Some(directory) = pending.pop() {

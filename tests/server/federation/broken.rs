@@ -95,7 +95,7 @@ fn over_socket(place: &TempDir) -> String {
     path.display().to_string()
 }
 
-/// The upstream as a program: what it says to each request is made before.
+/// The upstream as a program, with a prepared response for each request.
 fn over_output(place: &TempDir) -> String {
     let mut script = "while read -r line; do\n  id=${line#*'\"id\":'}; id=${id%%,*}\n  \
                       case $line in\n"
@@ -241,7 +241,7 @@ fn an_upstream_whose_list_or_handshake_has_another_shape_is_named_with_the_reaso
     await_trouble(&mut client, "`initialize` with a result of no known shape");
 }
 
-/// Asks until the only upstream is said to be in this trouble.
+/// Queries the status until it reports this failure of the only upstream.
 fn await_trouble(client: &mut Client, why: &str) {
     let until = Instant::now() + PATIENCE;
     loop {

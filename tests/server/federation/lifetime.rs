@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::{await_tool, client_of, script};
 use crate::server::client::{PATIENCE, PROMPT, place};
 
-/// Whether a process is there and has not ended.
+/// Whether a process exists and has not ended.
 fn is_alive(pid: &str) -> bool {
     let state = fs::read_to_string(Path::new("/proc").join(pid).join("stat")).unwrap_or_default();
     state
@@ -21,8 +21,8 @@ fn is_alive(pid: &str) -> bool {
 fn programs_that_serve_end_with_their_client_however_it_ends() {
     for how in ["input", "TERM", "KILL"] {
         let scripts = place(&[]);
-        // It ignores signals, and would go on after the end of its input if nobody killed it; after
-        // KILL nobody can.
+        // It ignores signals, and would go on after the end of its input unless it is killed; after
+        // KILL no process is left that could do so.
         let stubborn = if how == "KILL" { "" } else { "trap '' TERM INT HUP\n" };
         let body = "*'\"method\":\"tools/list\"'*) echo $$ > \"$here/pid\"; say \
                     '{\"tools\":[{\"name\":\"t\",\"inputSchema\":{\"type\":\"object\"}}]}' ;;";

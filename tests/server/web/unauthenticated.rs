@@ -1,4 +1,4 @@
-//! Connections that do not show the bearer token: the challenge, and that they keep nobody out.
+//! Connections without the bearer token: the challenge, and that they exclude no other client.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;

@@ -113,7 +113,7 @@ impl Gate {
 
     /// Lets everybody through.
     pub(in crate::server::failure_modes) fn open(&mut self) {
-        // For both, so that this does not wait for somebody at the gate.
+        // For both, so that this does not wait for a reader at the gate.
         self.open =
             Some(File::options().read(true).write(true).open(&self.path).expect("it was made"));
     }

@@ -39,7 +39,7 @@ pub(in crate::server::failure_modes) fn socket(place: &Path) -> PathBuf {
 }
 
 impl Runtime {
-    /// Starts it, and waits until it listens. What it is reached by is the last line that it says.
+    /// Starts it, and waits until it listens. Its address is the last line that it prints.
     pub(in crate::server::failure_modes) fn start(
         place: &Path,
         arguments: &[&str],
@@ -277,7 +277,7 @@ pub(in crate::server::failure_modes) fn result(id: &Value, text: &str) -> Value 
 /// Keeps a stream open until a test is over.
 pub(in crate::server::failure_modes) fn hold(stream: UnixStream) {
     let (_sender, receiver) = sync_channel::<()>(1);
-    // Nobody sends: the thread ends with the process.
+    // The sender never sends: the thread ends with the process.
     let _ = receiver.recv();
     drop(stream);
 }
