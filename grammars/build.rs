@@ -1,5 +1,5 @@
 //! Collects `grammars/*/grammar.toml` into one table: per language its folder name, its manifest
-//! with those it extends, its grammar, and what is asked of every language without reading its
+//! with those it extends, its grammar, and what is needed of every language without reading its
 //! manifest: its tier, and which files are in it.
 #![expect(
     clippy::disallowed_methods,

@@ -1,5 +1,5 @@
 //! Languages as data: the manifests of this folder, each with the grammar that it names, linked as
-//! the cargo features say. What a manifest means is said by `cograph-grammar`.
+//! the cargo features say. `cograph-grammar` defines what a manifest means.
 //!
 //! ```text
 //! NAME/grammar.toml ──┐
