@@ -67,7 +67,7 @@ def main():
         samples(options.sample, wanted, scores, program, options)
     if options.write:
         write(program, printed)
-    # A table that lacks a project is not the table that was asked for.
+    # A table that lacks a project is incomplete.
     sys.exit(1 if failed else 0)
 
 
@@ -172,9 +172,9 @@ def write(program, printed):
     edges, steps, second, answers = (tables.markdown(head, lines) for head, lines in printed)
     with open(RESULTS, "w") as file:
         file.write(f"# Accuracy of call edges\n\nWritten by `scripts/accuracy calls --write`, not by hand: {program.version()}, commit {commit or 'unknown'}, "
-                   f"{datetime.date.today()}. Resolved and likely edges; how to read it: README.md beside this file. `resolved P` is the precision of "
+                   f"{datetime.date.today()}. Resolved and likely edges; how to read it: README.md of this directory. `resolved P` is the precision of "
                    f"proven edges alone, marked where it is at least {tables.PROVEN}.\n\n"
-                   f"{edges}\n\n## Second set\n\nProjects that nobody had looked at before the first figures were written down (build ba2ef75).\n\n{second}"
+                   f"{edges}\n\n## Second set\n\nProjects whose first figures were written down before any of their errors was read (build ba2ef75).\n\n{second}"
                    f"\n\n## Precision by step of resolution\n\nOver all projects of both sets, then by language with the number of wrong ones. A pair that "
                    f"several steps found counts for each.\n\n{steps}\n\n## What an answer is worth\n\n{worth.__doc__.strip()}\n\n{answers}\n")
     with open(README) as file:

@@ -132,15 +132,15 @@ def main():
         fetch(source, options.sources)
         root = os.path.join(options.sources, source.name)
         row = [source.name]
-        told = asked(options.python, root)
+        reported = asked(options.python, root)
         ours = own(program, root)
         for tool, column in (("radon", 0), ("complexipy", 1)):
-            seen = [rest for *rest, is_seen in told[tool] if is_seen]
+            seen = [rest for *rest, is_seen in reported[tool] if is_seen]
             share, number, differences = compare(seen, ours, column)
             row += [number, f"{share:.2%}"]
             is_good = is_good and share >= BAR
             if tool == "complexipy":
-                row += [len(told[tool]) - number, f"{compare([rest for *rest, _ in told[tool]], ours, column)[0]:.2%}"]
+                row += [len(reported[tool]) - number, f"{compare([rest for *rest, _ in reported[tool]], ours, column)[0]:.2%}"]
             for difference in differences[:options.show]:
                 print(tool, *difference)
         rows.append(row)

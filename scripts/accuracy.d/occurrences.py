@@ -1,13 +1,13 @@
-"""Every occurrence of a name, judged: what a type checker says it refers to, beside what the index says.
+"""Every occurrence of a name, judged: the definition that a type checker finds, compared with that of the index.
 
-The truth is a list of occurrences that a maker beside this file writes (occurrences/): place, name, kind, and the places of what it
+The truth is a list of occurrences that a program in occurrences/ writes: place, name, kind, and the places of what it
 refers to. Required is an occurrence that refers to a symbol of the index, apart from parameters and locals. It is right if the site of
 the index at the same place is resolved or likely and leads to one of the true definitions, wrong if it leads elsewhere. What the checker
 could not decide counts on neither side, nor does what leads to code that is not compiled, or to a declaration of what is defined outside.
 
     scripts/accuracy occurrences typescript DIR
     scripts/accuracy occurrences typescript DIR --show fp 20 --show fn 20    also samples of what is wrong and missed
-    scripts/accuracy occurrences go DIR --first-sight     of a project that nobody has looked at: its score is kept in
+    scripts/accuracy occurrences go DIR --first-sight     of a project whose errors are not known: its score is kept in
                                                           scripts/accuracy.d/first_sight.tsv, once, and in the table of docs/accuracy.md
 """
 
@@ -145,7 +145,7 @@ class Judged:
             return  # declared by being named (`struct s *p`)
         if row["kind"] == "macro" and targets and not any(name == row["name"] for *_, name in targets):
             return  # a word of the language that a macro replaces
-        if row["kind"] == "type":  # the constructor that a type in a macro stands for
+        if row["kind"] == "type":  # the constructor that a type in a macro denotes
             made = [symbol for target in targets for symbol in store.at.get(target, ()) if store.symbols[symbol][3] == "constructor"]
             targets.update(store.symbols[store.symbols[symbol][4]][:3] for symbol in made if store.symbols[symbol][4] in store.symbols)
         required = not row.get("local") and not row.get("outside") and any(target in store.at for target in targets)
@@ -258,7 +258,7 @@ def visited():
 
 
 def write_down(language, directory, judged):
-    """The first score of a project, before anybody has looked at an error. There is no second one."""
+    """The first score of a project, before any of its errors was read. There is no second one."""
     kinds = [f"{kind} {precision or '-'}/{recall or '-'} {required}" for kind, required, precision, recall, *_ in judged.table()]
     name, program = os.path.basename(os.path.realpath(directory)), revision(HERE)
     row = [datetime.date.today().isoformat(), program, language, name, revision(directory), kinds[-1].removeprefix("all "), ", ".join(kinds[:-1])]

@@ -1,6 +1,6 @@
 """Wrong and missed edges with what decides them: where, the source line, what the program says there, what the truth says, and a cause.
 
-The cause is found from the data alone: what the program stored about the site (verdict, step or reason, target) beside what the
+The cause is found from the data alone: what the program stored about the site (verdict, step or reason, target) and what the
 truth knows of the caller. It sorts the errors; `remaining.md` has what reading them showed.
 """
 

@@ -170,7 +170,7 @@ def compare(theirs, ours, show):
 
 
 def cause(symbol):
-    """Why a definition may be missing, as its name tells."""
+    """Why a definition may be missing, by its name."""
     if "typeLiteral" in symbol:
         return "member of a type without a name"
     if "<get>" in symbol or "<set>" in symbol:
@@ -212,7 +212,7 @@ def main():
     parser.add_argument("project", metavar="DIR")
     parser.add_argument("--index", required=True, help="the SCIP index of the indexer")
     parser.add_argument("--below", default="", help="directory in which its paths start")
-    parser.add_argument("--show", type=int, default=0, help="so many examples of each cause")
+    parser.add_argument("--show", type=int, default=0, help="number of examples of each cause")
     parser.add_argument("--bin", help="the program, if it is built already")
     options = parser.parse_args()
     root = os.path.abspath(unquote(options.project))

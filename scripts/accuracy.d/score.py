@@ -9,7 +9,7 @@
     attrib    the pair is true for a function nested in the caller, or around it
     unknown   the front end could not decide a call of that name in the caller, or found a variable there
     alias     on the candidate's line a variable, parameter or attribute of another name is called, and the front end stops there:
-              `cls(..)`, `self.klass(..)`, `send = signal.send; send(..)` (where the truth tells them apart: the second set)
+              `cls(..)`, `self.klass(..)`, `send = signal.send; send(..)` (where the truth distinguishes them: the second set)
   skipped  the file is not covered, the caller is no function, the code was not compiled
   FP       everything else
   FN       a required pair that was not found; calls of what has no body, out of macros and implicit ones are not required

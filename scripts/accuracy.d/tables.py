@@ -67,7 +67,7 @@ SECOND_HEAD = ["language", "project", "first sight: P", "R", "resolved P", "like
 
 
 def second(wanted, scores):
-    """One line a project of the second set: what was measured before anybody looked at an error, and now."""
+    """One line a project of the second set: what was measured before any error was read, and now."""
     lines = []
     for language, name in wanted:
         if name not in scores:

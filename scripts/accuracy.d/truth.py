@@ -1,6 +1,6 @@
 """The true call edges of one project, as its compiler or type checker sees them, prepared for look-ups by the scorer.
 
-README.md beside this file says how they were made and what their limits are.
+README.md of this directory says how they were made and what their limits are.
 """
 
 import collections
@@ -15,7 +15,7 @@ TYPE_WITH_CONSTRUCTOR = ("class", "interface", "struct")
 
 
 def projects(second=None):
-    """(language, name) of every project, sorted; of the first or the second set alone where that is asked for."""
+    """(language, name) of every project, sorted; `second` selects the first or the second set."""
     names = [name[: -len(".meta.json")] for name in os.listdir(FOLDER) if name.endswith(".meta.json")]
     metas = [(name, json.load(open(os.path.join(FOLDER, name + ".meta.json")))) for name in names]
     return sorted((meta["lang"], name) for name, meta in metas if second is None or second == ("first_sight" in meta))
@@ -166,7 +166,7 @@ class Truth:
         return self._by_position.get((file, definition["parent_line"], definition["parent"]))
 
     def body(self, definition):
-        """The definition that a declaration stands for."""
+        """The definition of a declaration."""
         place = definition.get("decl_of")
         return (self._by_position.get(tuple(place)) or definition) if place else definition
 

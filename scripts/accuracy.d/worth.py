@@ -1,6 +1,6 @@
 """What an answer is worth: true callers, with file and line, for every thousand tokens of the reply to `trace`.
 
-Sixty callees of a project that have 1 to 60 true callers are drawn with a fixed seed. Each is asked for by its bare name, as an agent
+Sixty callees of a project that have 1 to 60 true callers are drawn with a fixed seed. Each is queried by its bare name, as an agent
 types it: where the name means several things the reply answers for all of them, and so the true callers are those of every
 definition of the name. The question has the default parameters of the tool (depth 1, budget of 2000 tokens), and the whole text of the reply is counted, its first line
 and all notes included, at four bytes a token; only its lines about files that the truth does not cover are left out. A true caller is

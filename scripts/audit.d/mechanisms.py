@@ -28,15 +28,15 @@ def main():
     languages = sorted(name for name in os.listdir(GRAMMARS) if os.path.isfile(os.path.join(GRAMMARS, name, "grammar.toml")) and is_full(name))
     cells, problems = {}, []
     for language in languages:
-        told = load(os.path.join(GRAMMARS, language, "fixtures", "mechanisms.toml"))
-        shown, absent = told.get("shown", {}), told.get("absent", {})
+        stated = load(os.path.join(GRAMMARS, language, "fixtures", "mechanisms.toml"))
+        shown, absent = stated.get("shown", {}), stated.get("absent", {})
         known = {name for group in mechanisms.values() for name in group}
         problems += [f"{language}: no mechanism is called {name!r}" for name in [*shown, *absent] if name not in known]
         problems += [f"{language}: {name}: shown and absent" for name in shown if name in absent]
         problems += [f"{language}: {name}: no reason why it is absent" for name, reason in absent.items() if not str(reason).strip()]
-        problems += [f"{language}: {key!r} is no part of such a file" for key in told if key not in ("like", "shown", "absent")]
-        if told.get("like", languages[0]) not in languages:
-            problems.append(f"{language}: no language is called {told['like']!r}")
+        problems += [f"{language}: {key!r} is no part of such a file" for key in stated if key not in ("like", "shown", "absent")]
+        if stated.get("like", languages[0]) not in languages:
+            problems.append(f"{language}: no language is called {stated['like']!r}")
         lines = list(fixture_lines(language))
         for group, names in mechanisms.items():
             for name in names:
@@ -44,12 +44,12 @@ def main():
                     problem = judge(example, lines, group == "open")
                     if problem:
                         problems.append(f"{language}: {name}: {problem}: {example}")
-                rest = "=" if told.get("like") else "HOLE"
+                rest = "=" if stated.get("like") else "HOLE"
                 if rest == "HOLE" and not shown.get(name) and name not in absent:
                     problems.append(f"{language}: {name}: no fixture shows it, and nothing says that the language has none")
                 cells[language, name] = "✓" if shown.get(name) else "–" if name in absent else rest
     if not cells or not any(cell == "✓" for cell in cells.values()):
-        problems.append("nothing was looked at")
+        problems.append("no fixture was read")
     for problem in problems:
         print(problem, file=sys.stderr)
     if not options.check:

@@ -1,9 +1,9 @@
-"""Audits what is said of symbols that nobody refers to: is every line with the name of such a symbol explained?
+"""Audits the answers about symbols without references: is every line with the name of such a symbol explained?
 
     scripts/audit zeros BIN DIR... [--all] [--below PATH] [--symbols N] [--seed N] [--show N] [--cache DIR]
 
 Each directory is indexed in an empty cache, or in --cache DIR, which has the index of that one directory alone. Of the
-callable symbols and types, N (default 200) are chosen at random of which `references` says that nobody uses them; with --all, of
+callable symbols and types, N (default 200) are chosen at random of which `references` reports no uses; with --all, of
 all, so that the lists of uses are audited as well. All text of the indexed files is searched for the name as a word, by this script. A line is explained if
 
 - a symbol of the name stands there;

@@ -7,7 +7,7 @@ One write carries `initialize`, `notifications/initialized` and `tools/list`, an
 tests its descriptor for readiness below a buffered reader leaves `tools/list` unanswered, because the descriptor is empty
 while the buffer is not. Both answers must be there within a second, complete, with nothing else on standard output;
 then the end of input must end the process with code 0. The same must hold with an empty cache, with a store that another
-process has locked, and with a cache that cannot be read, because nothing of that may be looked at before the first call.
+process has locked, and with a cache that cannot be read, because nothing of that may be read before the first call.
 """
 import contextlib
 import glob

@@ -30,12 +30,12 @@ def children_of(process):
 class Server:
     """One server process and everything that it answers.
 
-    `faults` lists what may never happen: a second answer, an answer to nothing, an answer after a cancellation was taken in,
+    `faults` lists what may never happen: a second answer, an answer to nothing, an answer after a cancellation was processed,
     a line that is no message."""
 
     def __init__(self, command, environment=None, directory=None):
         self.started = time.monotonic()
-        # Whatever the server logs must not end up in a pipe that nobody empties.
+        # The server would block on the log if it were a pipe that is not read.
         self.log = tempfile.TemporaryFile()
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.log, env=environment, cwd=directory, bufsize=0

@@ -73,7 +73,7 @@ SOURCES = [Source(*row) for row in [
      "1c6b0b85a6076bc2a96e916121dbb473a650a521b4ff82036fb7806d78dfef03", "src composer.json"),
 ]]
 
-# Which no truth is of: it is asked about and measured.
+# A project without truth: for queries and measurements.
 DJANGO = Source("django", "pip", "Django", "5.1.4", "Django-5.1.4.tar.gz",
                 "de450c09e91879fa5a307f696e57c851955c910a438a35e6b4c895e86bedc82a", "")
 
@@ -83,7 +83,7 @@ class FetchError(Exception):
 
 
 def fetch(source, dest):
-    """Unpacks one project to DEST/<name>, unless a complete copy is there already."""
+    """Unpacks one project to DEST/<name>, unless a complete copy exists already."""
     target = os.path.join(dest, source.name)
     stamp = os.path.join(dest, ".archives", source.name + ".sha256")
     if os.path.isdir(target) and os.path.exists(stamp) and open(stamp).read() == source.sha256:
@@ -105,7 +105,7 @@ def fetch(source, dest):
 def _unpack(archive, target, keep):
     with tempfile.TemporaryDirectory(dir=os.path.dirname(archive)) as scratch:
         with tarfile.open(archive) as tar:
-            # The archives are pinned by hash; the filter is there where this Python has it.
+            # The archives are pinned by hash; the filter is used where this Python has it.
             tar.extractall(scratch, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
         (top,) = os.listdir(scratch)
         top = os.path.join(scratch, top)

@@ -38,7 +38,7 @@ def store(cache):
 
 
 def in_turns(rounds, runs):
-    """Results of `runs` (name -> function), each called `rounds` times: name -> list of tuples. Whoever goes first finds the
+    """Results of `runs` (name -> function), each called `rounds` times: name -> list of tuples. The first one finds the
     files colder, so that the order changes from turn to turn."""
     results = {name: [] for name in runs}
     for turn in range(rounds):

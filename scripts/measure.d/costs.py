@@ -1,8 +1,8 @@
-"""What an index of pinned projects costs, as a file that is kept with the code: the CPU time beside parsing in the same run, the
+"""What an index of pinned projects costs, as a file that is kept with the code: the CPU time against parsing in the same run, the
 peak of memory, the bytes of store and segment for each of source. The figures of README.md and docs/performance.md on these
 projects come from it.
 
-    scripts/measure costs DIR                         the projects (fetched to DIR) beside scripts/measure.d/costs.tsv
+    scripts/measure costs DIR                         the projects (fetched to DIR) against scripts/measure.d/costs.tsv
     scripts/measure costs DIR --write                 and writes the file and the documents anew
     scripts/measure costs DIR --large TREE            the Linux tree, which is not fetched, too
     scripts/measure costs DIR --only django --runs 9
@@ -35,7 +35,7 @@ MEASURED = (("cpu_to_parse", "{:.3f}".format, 0.03), ("peak_mb", "{:.1f}".format
 
 
 def main():
-    """Measures, compares, and writes what is asked for."""
+    """Measures, compares, and with `--write` updates the files."""
     parser = command_line(__doc__)
     parser.add_argument("directory", metavar="DIR", help="where the projects are, or are fetched to")
     parser.add_argument("--bin", default=RELEASE)

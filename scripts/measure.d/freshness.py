@@ -9,7 +9,7 @@
     scripts/measure freshness DIR --here --only header --header include/linux/err.h
                                               a struct more in a header that many files include: time, memory, and answers meanwhile
 
-Files are those in Python, or in C where that is more. Each time one is saved, the server is asked at once; the time ends with the
+Files are those in Python, or in C where that is more. Each time one is saved, the server is queried at once; the time ends with the
 answer that knows of it. The first edit is on its own: what is known of the repository is prepared after it. Then files one by one: a
 comment more, that is another body (the answer says that it is up to date), a function more (the answer finds it), and a parameter
 more in the function that is referred to most: the time ends when the file and all that depend on it are up to date, and the first
@@ -17,7 +17,7 @@ answer, which came before or then, must have the parameter. The same for a comme
 which no directory can be watched (`unshare`). Then many files at once (--files N of them).
 
 Then, by the command line alone: one edit, many, nothing at all, and another check-out in which 50
-files differ, each beside a whole index of the same minute (the middle of --rounds). The last column is the share of that whole index. The exit
+files differ, each against a whole index of the same minute (the middle of --rounds). The last column is the share of that whole index. The exit
 code is 1 if an answer never came or was wrong.
 """
 import os
@@ -71,7 +71,7 @@ def until_found(server, name):
 
 
 def is_fresh(text):
-    """Of a large repository the directories that are watched are trusted, and the answer says so."""
+    """Whether an answer is up to date. Of a large repository it also reports that the watched directories are trusted."""
     return " up to date" in text.partition("\n")[0]
 
 
@@ -147,7 +147,7 @@ def unwatched(options, root, environment):
     server = Server([*command, options.bin, "mcp", "--root", root], environment)
     server.hello()
     until_fresh(server)
-    # The watch is tried beside the first question.
+    # The watch is tried in parallel with the first question.
     until(server, "status", {}, lambda text: "not watched" in text)
     return server
 
@@ -162,7 +162,7 @@ def indexed(program, root, environment, *arguments):
 
 
 def by_processes(options, top, root, environment, files):
-    """What a process costs that knows only what is on disk, beside a whole index right before it."""
+    """What a process costs that knows only what is on disk, against a whole index right before it."""
     many = min(options.files, len(files))
 
     def edit(count, turn):
@@ -171,7 +171,7 @@ def by_processes(options, top, root, environment, files):
 
     def second(turn):
         other = os.path.join(top, f"other{turn}")
-        # Nobody goes on with the copies of earlier rounds: only the first check-out is there to start from.
+        # The copies of earlier rounds are not used again: a new process can start only from the first check-out.
         shutil.copytree(root, other, symlinks=True)
         for number, path in enumerate(sources(other)[:50]):
             saved(path, body(f"other{turn}_{number}"))
@@ -230,7 +230,7 @@ def main():
 
 
 def by_server(options, root, environment, files):
-    """What a question to a server waits that is there all the time."""
+    """What a question to a long-lived server waits."""
     server = Server([options.bin, "mcp", "--root", root], environment)
     server.hello()
     until_fresh(server)
@@ -292,7 +292,7 @@ def memory(options, root, environment, files):
             until_found(server, f"measured_body_{20000 + turn}")
         if turn in (min(100, options.edits // 2), options.edits):
             compare(f"after {turn} edits")
-    # Longer than a store that nobody asks about stays open.
+    # Longer than an idle store stays open.
     time.sleep(90)
     compare("90 s after the last question")
     end(server)

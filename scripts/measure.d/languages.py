@@ -26,7 +26,7 @@ from size import grammars
 
 sys.path.append(str(ROOT / "scripts" / "stress.d" / "edits"))
 from projects import fixture_sources  # noqa: E402
-# Files that are measured alone; of fixtures so many bytes that the cost of a start does not count.
+# Files that are measured alone; fixtures are repeated up to a size at which the cost of a start does not count.
 LEAST_BYTES, FIXTURE_BYTES = 50_000, 1_000_000
 
 

@@ -1,10 +1,10 @@
-"""How long a client waits for what must be there at once: `tools/list` after a start, `ping` and `tools/list` under load.
+"""How long a client waits for what must be answered at once: `tools/list` after a start, `ping` and `tools/list` under load.
 
     scripts/measure latency                           200 starts of each kind, and 20 seconds under load, with the release build
     scripts/measure latency --bin PATH --spawns N     of another build
     scripts/measure latency --project DIR             the project that is indexed as a whole during the load; default: this one
 
-Starts: everything in one write (`initialize`, `notifications/initialized`, `tools/list`) with a cache that is there and with an
+Starts: everything in one write (`initialize`, `notifications/initialized`, `tools/list`) with a filled cache and with an
 empty one; the same without the burst; and `server/discover` alone. Load: 20 calls that never end by themselves, with two permits
 for them, and the first index of a whole project, while one caller asks for `ping` and `tools/list` in turn.
 The exit code is 1 if the 99th percentile of a start or of an answer under load is over its limit (--most-start, --most-busy, ms).

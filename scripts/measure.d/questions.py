@@ -137,7 +137,7 @@ SEARCHES = {
 
 
 def answer(server, tool, arguments):
-    """The text of an answer, or of an error, without what tells the moment."""
+    """The text of an answer, or of an error, without what depends on the time."""
     return MOMENT.sub("…", server.text(tool, arguments, 120))
 
 

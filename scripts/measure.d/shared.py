@@ -22,7 +22,7 @@ QUESTIONS = [("outline", {}), ("search", {"query": "get"}), ("overview", {}), ("
 
 
 def measure(options, place, count):
-    """A runtime with so many clients from the first index on. Gives the figures."""
+    """A runtime with `count` clients from the first index on. Gives the figures."""
     cache = os.path.join(place, f"cache-{count}")
     environment = with_cache(cache)
     runtime = Runtime(options.bin, environment)

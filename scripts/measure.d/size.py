@@ -25,7 +25,7 @@ UNITS = re.compile(r"UNIT_DATA = (\[.*?\]);\n", re.DOTALL)
 
 
 def main():
-    """Builds if that is asked for, and prints."""
+    """Builds with `--build`, and prints."""
     parser = command_line(__doc__)
     parser.add_argument("--profile", default="release")
     parser.add_argument("--build", action="store_true")
@@ -75,7 +75,7 @@ def show(directory, seconds):
 
 
 def debugging(program):
-    """Bytes of what tells the lines of functions."""
+    """Bytes of debug information, which maps functions to lines."""
     lines = subprocess.run(["size", "-A", program], stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
     return sum(int(line.split()[1]) for line in lines if line.startswith(".debug"))
 

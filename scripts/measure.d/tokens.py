@@ -29,7 +29,7 @@ def tokens(value):
 
 
 def questions_about(server):
-    """(tool, arguments): what a store is asked about at random, and the uses of symbols that have some."""
+    """(tool, arguments): random questions about a store, and the uses of symbols that have some."""
     symbols, files = vocabulary(server, 80, SEED)
     used = rows(server, "SELECT name, path, container, line FROM symbols WHERE refs > 2 AND refs < 400 AND id % 97 = 3 LIMIT 120")
     used = [tuple(row) for row in used if row[0]]
@@ -66,7 +66,7 @@ def main():
     parser = command_line(__doc__)
     parser.add_argument("--bin", metavar="PATH", default=DEBUG)
     parser.add_argument("--answers", metavar="DIR", nargs="+", help="tokens of answers about these projects")
-    parser.add_argument("--against", metavar="OLD", help="another program, which is asked the same")
+    parser.add_argument("--against", metavar="OLD", help="another program, which gets the same requests")
     options = parser.parse_args()
     if options.answers:
         of_answers([program for program in (options.against, options.bin) if program], options.answers)

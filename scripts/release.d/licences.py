@@ -40,7 +40,7 @@ def texts_of(package: dict) -> list[str]:
 
 
 def third_party(triple: str) -> bytes:
-    """All of them for a target; a text that several crates share is there once."""
+    """All of them for a target; a text that several crates share is written once."""
     command = ["cargo", "metadata", "--locked", "--format-version", "1", "--filter-platform", triple]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     if done.returncode:

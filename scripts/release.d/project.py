@@ -59,6 +59,6 @@ def epoch() -> int:
 
 
 def repository() -> str | None:
-    """The address of the sources, where a hosted build knows it: npm compares it with the build that it is said to be from."""
+    """The address of the sources, where a hosted build knows it: npm compares it with the build that the attestation names."""
     server, name = os.environ.get("GITHUB_SERVER_URL"), os.environ.get("GITHUB_REPOSITORY")
     return f"{server}/{name}" if server and name else None

@@ -91,7 +91,7 @@ def musl(root: Path) -> None:
 
 
 def make(folder: Path, suites: list[str]) -> None:
-    """The roots of these suites, or of all; one that is there stays."""
+    """The roots of these suites, or of all; one that exists stays."""
     unknown = [suite for suite in suites if suite not in SUITES]
     if unknown:
         raise Refused(f"no suite is called {', '.join(unknown)}; suites: {', '.join(SUITES)}")
@@ -100,7 +100,7 @@ def make(folder: Path, suites: list[str]) -> None:
     for suite in suites or SUITES:
         root = folder.absolute() / suite
         if root.exists():
-            print(f"{root} is there")
+            print(f"{root} exists")
             continue
         unfinished = root.with_name(f"{suite}.unfinished")
         shutil.rmtree(unfinished, ignore_errors=True)

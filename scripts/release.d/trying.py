@@ -163,7 +163,7 @@ def one(lower: Path, kind: str, out: Path, project: Path, address: str) -> str:
 
 
 def fetched() -> Path:
-    """The project that is asked about, from PyPI."""
+    """The project of the queries, from PyPI."""
     folder = building.TARGET / "release-project"
     if not folder.exists():
         with tempfile.TemporaryDirectory() as scratch:

@@ -6,7 +6,7 @@
 
 Clients ask a runtime over its socket, over HTTP and through a line that is cut and goes dead, and others ask a peer that takes every
 connection and never answers, or the runtime and a program of their own as two upstreams at once. At random moments the runtime is
-killed, stopped and started again, clients are killed, and so are the programs that are upstreams; strangers come: they send garbage, half a message, a message of 1 GB, or nothing at all, and neither read nor leave. What must hold: every call
+killed, stopped and started again, clients are killed, and so are the programs that are upstreams; intruders connect: they send garbage, half a message, a message of 1 GB, or nothing at all, and neither read nor leave. What must hold: every call
 of a client that lives gets exactly one answer, a result or a report, in time; afterwards every client works, nothing runs that should
 not, and descriptors and threads are back where they were. Prints the seed first; the exit code is 1 if anything does not hold.
 """
@@ -42,7 +42,7 @@ class Line:
         threading.Thread(target=self.accept, daemon=True).start()
 
     def accept(self):
-        """Connects whoever comes."""
+        """Connects every client."""
         while True:
             try:
                 near, _ = self.listener.accept()
@@ -110,7 +110,7 @@ class Chaos:
         self.lock = threading.Lock()
         self.several = []
         self.count = {"calls": 0, "results": 0, "reports": 0, "clients killed": 0, "upstreams killed": 0, "runtimes killed": 0, "runtimes stopped": 0,
-                      "runtimes ended": 0, "line cut": 0, "line dead": 0, "strangers": 0}
+                      "runtimes ended": 0, "line cut": 0, "line dead": 0, "intruders": 0}
         self.lost, self.faults, self.problems, self.reports = [], [], [], {}
         self.slowest = 0.0
         self.runtime = None
@@ -201,7 +201,7 @@ class Chaos:
         return client
 
     def intruder(self):
-        """Somebody who should not be there comes to the socket or the port."""
+        """A peer without a place here connects to the socket or the port."""
         kind = self.random.choice(["garbage", "half", "nothing", "deaf", "web", "flood"] + (["giant"] if self.random.random() < 0.1 else []))
         web = kind == "web" or self.random.random() < 0.3
         end = socket.socket(socket.AF_INET if web else socket.AF_UNIX)
@@ -226,12 +226,12 @@ class Chaos:
                     end.sendall(chunk)
         except OSError:
             pass
-        self.add("strangers")
+        self.add("intruders")
         return end
 
     def disturb(self):
-        """Does something to somebody, again and again, until the time is over."""
-        pause, strangers = threading.Event(), []
+        """Disturbs a process or a connection, again and again, until the time is over."""
+        pause, intruders = threading.Event(), []
         while self.goes_on():
             pause.wait(self.random.uniform(0.1, 1.5))
             step = self.random.random()
@@ -243,7 +243,7 @@ class Chaos:
             elif step < 0.3:
                 self.add("runtimes ended")
                 if self.runtime.end() != 0:
-                    self.problems.append("a runtime that was asked to end did not end with 0")
+                    self.problems.append("a runtime that got a signal to end did not end with 0")
                 self.start_runtime()
             elif step < 0.4:
                 self.add("runtimes stopped")
@@ -261,18 +261,18 @@ class Chaos:
             elif step < 0.75:
                 self.kill_upstream()
             else:
-                strangers.append(self.intruder())
-                while len(strangers) > 20:
-                    strangers.pop(self.random.randrange(len(strangers))).close()
+                intruders.append(self.intruder())
+                while len(intruders) > 20:
+                    intruders.pop(self.random.randrange(len(intruders))).close()
         self.line.cut()
-        for end in strangers:
+        for end in intruders:
             end.close()
 
     def guarded(self, work, *arguments):
         """Runs a part; what goes wrong in it is a problem of the run."""
         try:
             return work(*arguments)
-        except Exception as error:  # noqa: BLE001 -- whatever it is, the run has failed and says so
+        except Exception as error:  # noqa: BLE001 -- any exception is a failure that the run reports
             with self.lock:
                 self.problems.append(f"{work.__name__}: {type(error).__name__}: {error}")
             return None
@@ -304,7 +304,7 @@ class Chaos:
             self.faults += client.faults
         unanswered = [number for client in clients for number in client.unanswered()]
         codes = [client.end() for client in clients]
-        # Stores that nobody asks are closed after a minute, sessions over HTTP with their clients.
+        # Idle stores are closed after a minute, sessions over HTTP with their clients.
         pause, until = threading.Event(), time.monotonic() + 90
         while time.monotonic() < until and (self.runtime.threads() > 16 or len(self.runtime.descriptors()) > 20):
             pause.wait(1)

@@ -2,7 +2,7 @@
 
     scripts/stress durability crash    [--rounds 300]   kill -9 at random moments of whole builds, of changes, of several processes at once
     scripts/stress durability together [--minutes 5]    two servers, a command that watches and one that indexes, all on one repository
-    scripts/stress durability idle     [--seconds 65]   a server that was asked about 16 repositories and is then left alone
+    scripts/stress durability idle     [--seconds 65]   a server that has answered about 16 repositories and is then left alone
 
 Each prints what it did and ends with exit code 0 if every check held. `--binary` names the program (default: the release build, or
 else the debug build), `--seed` repeats the random choices of an earlier run.
@@ -83,7 +83,7 @@ class Place:
 
 
 def contents(store):
-    """A digest of all that a store says, without its keys, or what is wrong with it. The store is looked at in a copy."""
+    """A digest of all that a store says, without its keys, or what is wrong with it. A copy of the store is read."""
     with tempfile.TemporaryDirectory() as copy:
         for part in glob.glob(glob.escape(str(store)) + "*"):
             if not part.endswith("-shm"):
@@ -211,7 +211,7 @@ def crash(place, options):
         if wrong:
             fail(wrong)
     if expected[0] == expected[1]:
-        fail("the two versions have the same contents: nothing could be told")
+        fail("the two versions have the same contents: they cannot be distinguished")
     tally = {"whole": 0, "change": 0, "server": 0, "old": 0, "new": 0, "ended first": 0}
     for number in range(options.rounds):
         kind = random.choice(["whole", "change", "server"])
@@ -310,7 +310,7 @@ def together(place, options):
     fresh, _ = contents(place.stores()[0])
     if wrong or after != fresh:
         fail(f"the contents at the end are not those of a fresh build: {wrong}")
-    print(f"{edits} edits, {indexes} runs of index beside two servers and a watch; {late} answers said that they were behind, "
+    print(f"{edits} edits, {indexes} runs of index next to two servers and a watch; {late} answers said that they were behind, "
           f"the slowest that had the edit came {slowest:.2f} s after it")
 
 
@@ -350,7 +350,7 @@ def idle(place, options):
     print(f"descriptors of stores and watches: {busy} after 16 questions, {rest} after {options.seconds:.0f} s; "
           f"{memory:.1f} MB; wake-ups a second by thread: {wakes}; {len(workers)} processes")
     if busy == 0:
-        fail("nothing was open: nothing could be told")
+        fail("no store or watch was open: the check has no evidence")
     # The housekeeping of the dispatcher, on the main thread: once a second, and the timer's own rounding.
     if rest or workers or memory > 30 or set(wakes) - {"cograph"} or sum(wakes.values()) > 3:
         fail("a server at rest holds on to something")

@@ -5,7 +5,7 @@
     scripts/stress load --bin PATH --project DIR --callers N --seed N
 
 Callers ask all tools at random and withdraw some of their calls at random moments; an editor changes, makes and removes files
-of the repository meanwhile; stores that nobody asks are closed every second. What must hold: every call is answered exactly
+of the repository meanwhile; idle stores are closed every second. What must hold: every call is answered exactly
 once, or not at all if it was withdrawn; afterwards nothing runs, waits or stays open but what parses the next change, memory and
 descriptors are back where they were after a first tenth of the load, and neither grew during the rest. Nothing outlives the
 server. Every tool gives answers that are no errors, and what was edited last is found. Prints a table; the exit code is 1 if
@@ -22,12 +22,12 @@ import time
 from base import command_line, copy_project, percentile, RELEASE, ROOT, table, verdict, with_cache
 from client import Server
 
-# Of the calls, so many are withdrawn, after at most so long.
+# The share of calls that are withdrawn, and the most seconds before that.
 WITHDRAWN = 0.2
 MOST_PATIENCE = 0.05
 # How long one call may take at most: the longest deadline, with the wait for an index.
 LONGEST = 70.0
-# What memory may have grown by in the end, beside the tenth of it that an allocator keeps.
+# What memory may have grown by in the end, in addition to the tenth of it that an allocator keeps.
 SPARE = 48 << 20
 
 
@@ -160,7 +160,7 @@ class Load:
         self.samples.append((self.server.memory(), self.server.descriptors(), self.server.threads()))
 
     def run(self, callers, seconds):
-        """Callers, editor and observer at work for so long."""
+        """Callers, editor and observer at work for a number of seconds."""
         self.until = time.monotonic() + seconds
         threads = [threading.Thread(target=self.repeat, args=(self.ask_once, 0.0)) for _ in range(callers)]
         threads.append(threading.Thread(target=self.repeat, args=(self.edit_once, 0.7)))
@@ -176,7 +176,7 @@ class Load:
         while self.goes_on():
             try:
                 work()
-            except Exception as error:  # noqa: BLE001 -- whatever it is, the run has failed and says so
+            except Exception as error:  # noqa: BLE001 -- any exception is a failure that the run reports
                 with self.lock:
                     self.problems.append(f"{work.__name__}: {type(error).__name__}: {error}")
                 return
@@ -190,7 +190,7 @@ def at_rest(server, baseline, patience=60.0):
     while True:
         state = server.text("status", {"budget": 4000})
         quiet = "1 request in flight" in state and "; 0 calls not stopped" in state and "index runs:" not in state
-        # The question has opened the store: its descriptors go after the idle time, with nobody asking.
+        # The question has opened the store: its descriptors are closed after the idle time, without questions.
         pause.wait(2.5)
         descriptors = server.descriptors()
         if (quiet and descriptors <= baseline) or time.monotonic() > until:
@@ -201,7 +201,7 @@ def main():
     """Runs the load and judges it."""
     parser = command_line(__doc__)
     parser.add_argument("--bin", metavar="PATH", default=RELEASE)
-    parser.add_argument("--project", metavar="DIR", default=ROOT, help="a project; a copy of it is asked about and changed")
+    parser.add_argument("--project", metavar="DIR", default=ROOT, help="a project; a copy of it is queried and changed")
     parser.add_argument("--seconds", type=float, default=20, metavar="S", help="default 20")
     parser.add_argument("--callers", type=int, default=8, metavar="N", help="default 8")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the random choices, default 1")
@@ -250,7 +250,7 @@ def judge(load, server, code, state, processes, sizes):
     for tool, times in sorted(load.times.items()):
         rows.append((tool, len(times), f"{percentile(times, 0.5):.0f}", f"{percentile(times, 0.99):.0f}", f"{max(times):.0f}"))
     table(rows)
-    print(f"withdrawn {load.withdrawn}, edits {load.edits}; errors that were told, by kind:")
+    print(f"withdrawn {load.withdrawn}, edits {load.edits}; errors that were reported, by kind:")
     for kind, count in sorted(load.errors.items(), key=lambda item: -item[1])[:12]:
         print(f"  {count} {kind}")
     quarter = max(1, len(load.samples) // 4)

@@ -46,7 +46,7 @@ def judged(options):
         places.check()
         total = questions.check()
         check_facts()
-        print(f"{total} questions are well formed; the reader of outputs finds what is there and rejects the rest")
+        print(f"{total} questions are well formed; the reader of outputs finds the places that an output has and rejects all others")
         return 0
     rows = []
     with tempfile.TemporaryDirectory(prefix="answers-") as scratch:
@@ -95,7 +95,7 @@ def check_facts():
 
 
 def chosen(question, only):
-    """Whether a question is asked: it, or all with the first word of its id."""
+    """Whether a question is selected, by its id or by the first word of that."""
     return not only or question.id in only or question.id.split("-")[0] in only
 
 

@@ -1,4 +1,4 @@
-"""Which places an output names: pairs of a path and a line, and the words that stand beside a path.
+"""Which places an output names: pairs of a path and a line, and the words next to a path.
 
 Two readers, one for what cograph prints and one for what rg, sed, cat and awk print. Both know the files of the repository, so a text
 is a path only if there is such a file. A reader gives no place that the output does not state: `+3`, counts and ranges of lines whose
@@ -18,7 +18,7 @@ SITE = re.compile(r"(?:(?P<path>\S+): |\s+)(?P<who>\S.*?):(?P<line>\d+)\| ?(?P<s
 CALLEE = re.compile(r"(?P<who>[^\s,:]+):\d+ at (?P<lines>\d+(?:,\d+)*)")
 CALLER = re.compile(r"(?P<who>[^\s,:]+):\d+ calls (by [a-z ]+ )?at (?P<lines>\d+(?:,\d+)*)")
 OUTLINED = re.compile(r"\s*(\d+)(-\d+)? \S")
-# A first line says what was asked about: its first path is what `…` means below.
+# A first line names the symbol of the query: its first path is what `…` means below.
 FIRST = re.compile(r"(\d+ (certain )?(callers?|callees?) (in tests )?of |references to |\S+ .*\breaches )")
 WORD = re.compile(r"[A-Za-z_]\w*")
 
@@ -31,12 +31,12 @@ class Places:
         self.words = defaultdict(set)
 
     def add(self, path, line, text=""):
-        """A line of a file, with what is said beside it."""
+        """A line of a file, with the text next to it."""
         self.lines.add((path, int(line)))
         self.mention(path, text)
 
     def mention(self, path, text=""):
-        """Words beside a path."""
+        """Words next to a path."""
         self.words[path].update(WORD.findall(text))
 
     def has(self, path, lines, name):
@@ -84,7 +84,7 @@ class Answer:
         if outlined and self.current:
             self.places.add(self.current, outlined[1], line)
             return
-        # `db.go: open:33 at 12`: line 33 is there, line 12 in the function that was asked about.
+        # `db.go: open:33 at 12`: line 33 is in this file, line 12 in the function of the query.
         for callee in CALLEE.finditer(line):
             self.put(self.asked, callee["lines"], callee["who"])
         # Columns of a table are parted by `|`; what is omitted has no place.
@@ -93,7 +93,7 @@ class Answer:
             if chunk:
                 self.read_chunk(chunk, before)
                 before = chunk
-        # `db.go: open:33 calls at 12`: both lines are there.
+        # `db.go: open:33 calls at 12`: both lines are in this file.
         for caller in CALLER.finditer(line):
             self.put(self.current, caller["lines"], caller["who"])
 
@@ -127,7 +127,7 @@ class Answer:
                 self.places.add(path, line, name)
 
     def enter(self, path, before=""):
-        """What follows is said of this path."""
+        """What follows is about this path."""
         self.current = path
         self.asked = self.asked or path
         self.places.mention(path, before)
@@ -183,7 +183,7 @@ def ranges(command, length):
 
 
 def check():
-    """The readers find what is there, and nothing that is not."""
+    """The readers find the places that an output has, and no others."""
     files = {"src/a.go", "src/b.go", "db.go", "test/a_test.go"}
     answer = of_answers(
         [
@@ -204,7 +204,7 @@ def check():
     assert answer.lines == given, sorted(answer.lines ^ given)
     assert answer.has("src/a.go", [20], "start") and answer.has("db.go", [1, 397], "Update") and answer.has("test/a_test.go", [], "TestRun")
     assert answer.has("src/a.go", [77], "array") and answer.has("src/b.go", [15], "Data")
-    # Another line, a line of another file, a name that is said of another file, a file that is not named, an omitted line.
+    # Another line, a line of another file, a name that belongs to another file, a file that is not named, an omitted line.
     assert not answer.has("src/a.go", [22], "") and not answer.has("src/b.go", [20], "") and not answer.has("src/b.go", [7], "start")
     assert not answer.has("README.md", [], "") and not answer.has("test/a_test.go", [4], "") and not answer.has("src/b.go", [99], "")
     source = {"db.go": ["one", "func two", "three"]}.get

@@ -1,4 +1,4 @@
-"""The questions with their facts and the calls that answer them, from the files beside this one. README.md says what each key means."""
+"""The questions with their facts and the calls that answer them, from the TOML files of this directory. README.md says what each key means."""
 
 import re
 import tomllib
@@ -23,7 +23,7 @@ TOOLS = {"cograph": ("trace ", "references ", "show ", "outline ", "explore ", "
 
 Repository = namedtuple("Repository", "name commit language leave_out questions")
 Question = namedtuple("Question", "id kind text cograph grep facts")
-# `lines`: one of them must be given, none if the path is enough; `name`: a word beside it, or empty.
+# `lines`: one of them must be given, none if the path is enough; `name`: a word next to it, or empty.
 Fact = namedtuple("Fact", "path lines name")
 
 

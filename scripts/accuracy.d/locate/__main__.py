@@ -1,20 +1,20 @@
-"""How well one question finds the code that a task will change, beside other rankers on the same tasks.
+"""How well one question finds the code that a task will change, compared with other rankers on the same tasks.
 
     scripts/accuracy locate BIN TRUTH CLONES                     one `explore` with the text of every task, 2,000 and 4,000 tokens
     scripts/accuracy locate BIN TRUTH CLONES --budget 1300 --tool search
-    scripts/accuracy locate BIN TRUTH CLONES --only pytest-dev:99 sympy:15      these repositories, at most so many tasks of each
+    scripts/accuracy locate BIN TRUTH CLONES --only pytest-dev:99 sympy:15      these repositories, at most this number of tasks of each
     scripts/accuracy locate BIN TRUTH CLONES --every 10          every tenth task of each repository by name, from the first (`10:3`: from the fourth)
-    scripts/accuracy locate BIN TRUTH CLONES --rows FILE         keep every list in FILE; what is there is not asked again
+    scripts/accuracy locate BIN TRUTH CLONES --rows FILE         keep every list in FILE; lists that it has are not queried again
     scripts/accuracy locate BIN TRUTH CLONES --codegraph PROGRAM also `context` and `explore` of @colbymchenry/codegraph, which takes a minute a task
     scripts/accuracy locate BIN TRUTH CLONES --losses            count the misses of `explore` at function@10 by cause, with their names
-    scripts/accuracy locate BIN TRUTH CLONES --misses 10         show what was wanted and what came, of so many tasks
-    scripts/accuracy locate BIN TRUTH --times DIR --most 60      ask the texts of one server of DIR, whose index is there: milliseconds of both tools
+    scripts/accuracy locate BIN TRUTH CLONES --misses 10         show what was wanted and what came, of this number of tasks
+    scripts/accuracy locate BIN TRUTH --times DIR --most 60      ask the texts of one server of DIR, which is indexed: milliseconds of both tools
     scripts/accuracy locate BIN QUESTIONS --questions NAME=DIR.. whether the answers list the expected symbols (scripts/accuracy.d/locate/questions.jsonl)
     scripts/accuracy locate --check-scorer                       show that the scorer knows right from wrong; needs no program
 
 TRUTH has one JSON object a line (.gz too), in one of three forms:
   {"instance_id", "meta_data": {"repo", "base_commit", "problem_statement", "gt_file_changes"}}     issues, as LocAgent keeps SWE-bench Lite;
-      its lists ("found_files", "found_entities") are scored beside the others
+      its lists ("found_files", "found_entities") are scored with the others
   {"repo", "commit", "parent", "text", "files", "symbols", "easy"}                                   commits and their messages
   {"project", "question", "expected"}                                                               questions and the symbols they ask for
 CLONES holds a clone OWNER+NAME of every repository, with its history. The states before the tasks are written to a temporary

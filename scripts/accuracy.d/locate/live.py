@@ -13,7 +13,7 @@ SEARCH_CHARACTERS = 300
 EXPLORE_CHARACTERS = 16_000
 
 
-# The first answers of a server compare all files with the index, until a watch of the directories is there and has been asked.
+# The first answers of a server compare all files with the index, until a watch of the directories is started and has been queried.
 FIRST_ANSWERS = 3
 
 

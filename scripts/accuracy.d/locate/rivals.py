@@ -12,7 +12,7 @@ from score import Listed
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-LEAST_LETTERS = 4  # of a word that ripgrep is asked for
+LEAST_LETTERS = 4  # of a word that ripgrep searches
 MOST = 20  # symbols of a list, or files
 SOURCE_OF = re.compile(r"^\*\*`([^`]+)`\*\*")
 

@@ -51,7 +51,7 @@ def lacking(clone, commit):
 
 
 def write(clone, commit, absent, tree, entries):
-    """Makes a tree that of a commit; `entries` is git's own list of what is there now."""
+    """Makes a tree that of a commit; `entries` is git's own index of the tree's current files."""
     if absent or not entries.exists():
         shutil.rmtree(tree, ignore_errors=True)
         entries.unlink(missing_ok=True)
@@ -71,7 +71,7 @@ def write(clone, commit, absent, tree, entries):
 
 
 def of(program, tasks, clones, scratch):
-    """Each task with the state that it is asked of, until the next one comes; those of a repository share a tree and an index."""
+    """Each task with its state, which lasts until the next one; tasks of a repository share a tree and an index."""
     for repo in dict.fromkeys(task.repo for task in tasks):
         clone = clones / repo
         if not clone.exists():

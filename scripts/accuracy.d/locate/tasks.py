@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Task:
-    """A text, the state it is asked of, and what was changed."""
+    """A text, the state before the change, and what was changed."""
 
     name: str
     repo: str  # OWNER+NAME
@@ -67,7 +67,7 @@ def chosen(tasks, only):
 
 
 def every(tasks, step):
-    """Every so many tasks of each repository by name, `STEP` or `STEP:FIRST`: a sample that is fixed before any result."""
+    """Every n-th task of each repository by name, `STEP` or `STEP:FIRST`: a sample that is fixed before any result."""
     step, _, first = step.partition(":")
     kept = []
     for repo in sorted({task.repo for task in tasks}):

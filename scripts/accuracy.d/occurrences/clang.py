@@ -4,7 +4,7 @@
     clang.py ROOT [--clangd BIN]  > occurrences.jsonl
 
 ROOT or ROOT/build has compile_commands.json (`cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON`, `meson setup build`, `bear -- make`). Every name
-that is highlighted and no declaration is asked for its declaration and its definition; rows are those of typescript.js. Code that is not
+that is highlighted and no declaration is resolved to its declaration and its definition; rows are those of typescript.js. Code that is not
 compiled has none: its lines are rows {path, inactive: [line, ..]}. An alias of a namespace is the namespace as well. What depends on a template parameter is not decided. Kinds: call, construct, type, macro, key (a designated
 initializer), write, read, namespace.
 """
@@ -88,7 +88,7 @@ def main():
         sys.exit(f"{root} has no compile_commands.json, build/compile_commands.json neither")
     with open(os.path.join(folders[0], "compile_commands.json")) as file:
         compiled = [os.path.realpath(os.path.join(command["directory"], command["file"])) for command in json.load(file)]
-    # Of an index that is there already clangd would report nothing.
+    # clangd reports no progress for an index that exists already.
     for folder in {root, folders[0]}:
         shutil.rmtree(os.path.join(folder, ".cache", "clangd"), ignore_errors=True)
     server = Server([options.clangd, "--background-index", f"--compile-commands-dir={folders[0]}", "--limit-results=0", "--limit-references=0",

@@ -48,7 +48,7 @@ def prepared(folder, modules):
     references = [os.path.join(framework, name + ".dll") for name in named] + [os.path.join(folder, name + ".dll") for name in ROSLYN[:3]]
     subprocess.run(["mcs", "-nostdlib", "-noconfig", "-nowarn:1685,1701", f"-out:{program}", *(f"-r:{path}" for path in references),
                     os.path.join(HERE, "csharp.cs")], check=True, stdout=sys.stderr)
-    # Two libraries of Roslyn are newer than those of the runtime; what says so is read first.
+    # Two libraries of Roslyn are newer than those of the runtime: the host prefers the greater version that is stated.
     newer = {"assemblyVersion": "5.0.0.0", "fileVersion": "5.0.20.51904"}
     parts = {name + ".dll": {} if name.startswith("Microsoft") else newer for name in ROSLYN}
     target = {"csharp/1": {"dependencies": {"roslyn": "1"}, "runtime": {"csharp.dll": {}}}, "roslyn/1": {"runtime": parts}}

@@ -1,4 +1,4 @@
-"""A language server as a child process: what it is asked and told, and what it answers."""
+"""A language server as a child process: requests and notifications to it, and its responses."""
 import json
 import os
 import queue
@@ -59,7 +59,7 @@ class Server:
         return message
 
     def next_answer(self):
-        """The next answer; what the server asks or tells meanwhile is dealt with."""
+        """The next response; requests and notifications of the server meanwhile are handled."""
         while True:
             message = self.receive()
             if "method" not in message:
@@ -80,7 +80,7 @@ class Server:
         self.until(lambda: self.progress.get(token) == "end")
 
     def until(self, holds):
-        """Waits until something holds that the server tells."""
+        """Waits until the notifications of the server satisfy a condition."""
         while not holds():
             message = self.receive()
             if "method" in message:

@@ -3,7 +3,7 @@
 
     php.py ROOT [--php BIN]  > occurrences.jsonl
 
-Every name that is no declaration and no local variable is asked for its definition; rows are those of typescript.js, columns count bytes. A
+Every name that is no declaration and no local variable is resolved to its definition; rows are those of typescript.js, columns count bytes. A
 qualified name stands where its last part does. What the server has no type for, or no source (a library that is not in `vendor`), is not
 decided. Kinds: call, construct, decorator (an attribute), import, inherit (traits that are used as well), key (a named argument), type,
 write, read.

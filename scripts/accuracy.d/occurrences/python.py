@@ -3,7 +3,7 @@
 
     python.py ROOT [--python BIN]  > occurrences.jsonl
 
-Every name and attribute that is no definition is asked for its definition; rows are those of typescript.js, columns count bytes. BIN
+Every name and attribute that is no definition is resolved to its definition; rows are those of typescript.js, columns count bytes. BIN
 (default: this interpreter) is the environment with the project's libraries: what pyright has no type for is not decided. Kinds: call,
 construct, decorator, inherit, type, import, key (a keyword argument), write, read.
 """

@@ -3,8 +3,8 @@
 
     rust.py ROOT [--analyzer BIN]  > occurrences.jsonl
 
-ROOT has a Cargo.toml whose packages are there already (`cargo fetch`); all features are on. Every name that is highlighted and no
-declaration is asked for its definition and its declaration: a call of a trait's method leads to the method of the implementation where the
+ROOT has a Cargo.toml whose packages are fetched (`cargo fetch`); all features are on. Every name that is highlighted and no
+declaration is resolved to its definition and its declaration: a call of a trait's method leads to the method of the implementation where the
 type is known, and to that of the trait, either of which is right; so does `Self::Item` in an implementation, whichever implementation of its
 type gives it. Rows are those of typescript.js. Code under a condition that does not hold
 has none: its lines are rows {path, inactive: [line, ..]}. Names in bodies of macros and in documentation have no row; what a macro defines

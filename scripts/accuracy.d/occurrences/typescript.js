@@ -111,7 +111,7 @@ function followed(symbol) {
   return !end || !end.declarations && (end.escapedName === "unknown" || end.flags & ts.SymbolFlags.TypeAlias) ? undefined : end;
 }
 
-/* True for what is not the definition: `declare module "*.vue"` stands for files that the compiler does not read, and so do outputs. */
+/* True for what is not the definition: `declare module "*.vue"` represents files that the compiler does not read, and so do outputs. */
 function standsIn(symbol) {
   return symbol.declarations.every(declaration => {
     const source = declaration.getSourceFile(), below = path.relative(root, source.fileName);
@@ -197,7 +197,7 @@ function closes(node) {
   return ts.isJsxClosingElement(whole.parent);
 }
 
-/* Objects that stand for a file. */
+/* Objects that represent a file. */
 const MODULE_OBJECTS = new Set(["exports", "module"]);
 
 /* The members that a key of an object literal sets, by the type that is wanted of the object. */

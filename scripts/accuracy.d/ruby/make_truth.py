@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the truth of a Ruby project from a run of its own tests; README.md beside `truth/` says what it means.
+"""Makes the truth of a Ruby project from a run of its own tests; README.md in the parent directory says what it means.
 
     make_truth.py NAME SOURCE --tests GLOB [--load DIR ...] [--out DIR]
 

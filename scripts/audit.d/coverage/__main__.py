@@ -4,12 +4,12 @@
     scripts/audit coverage BIN DIR... --lines [--most SHARE] [--lost N]
 
 Calls: the nodes of the program's own trees that are calls, and how many of them have a reference (or lie in a region that is
-listed as incomplete). Definitions: the tags that `ctags` finds (Universal Ctags, if it is there and knows the language), and how
-many of them have a symbol of that name within two lines. `--lost` lists so many lost calls and missing definitions a language.
+listed as incomplete). Definitions: the tags that `ctags` finds (Universal Ctags, if it is installed and knows the language), and how
+many of them have a symbol of that name within two lines. `--lost` lists N lost calls and missing definitions a language.
 Fails if a language of which references are read has a share of calls below SHARE (0.98 unless said).
 
 `--lines` counts the lines that were lost instead: those in regions that the grammar did not understand, which the file's problems
-list. `--lost` shows so many of the files with most of them a language. Fails if a language of the tier `full` or `shared` lost a
+list. `--lost` shows the N files with most of them a language. Fails if a language of the tier `full` or `shared` lost a
 larger share than `--most` (1 unless said).
 """
 

@@ -13,7 +13,7 @@ VERSION = "io.modelcontextprotocol/protocolVersion"
 SUBSCRIPTION = "io.modelcontextprotocol/subscriptionId"
 SESSION = "Mcp-Session-Id"
 PATIENCE = 20.0
-# Errors of the protocol that HTTP tells by its status in the stateless era.
+# Errors of the protocol that HTTP reports by its status in the stateless era.
 STATUS = {-32601: 404, -32602: 400, -32020: 400, -32021: 400, -32022: 400, -32600: 400, -32700: 400}
 
 
@@ -43,7 +43,7 @@ class Process:
                 entry[1].put(message)
 
     def _addressee(self, message):
-        """Whose request a notification belongs to; none for what is told to nobody in particular."""
+        """The request that a notification belongs to; none for one without a request."""
         params = message.get("params") or {}
         number = (params.get("_meta") or {}).get(SUBSCRIPTION)
         if number in self.open:
@@ -126,7 +126,7 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing: the suite says what goes wrong."""
 
     def do_GET(self):
-        """Nothing is told outside of requests."""
+        """No notification is sent outside of requests."""
         self._plain(405)
 
     def do_DELETE(self):

@@ -33,7 +33,7 @@ print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, code, *said)
 
 @dataclass
 class Run:
-    """What an index took, and what it says of its files."""
+    """What an index cost, and the states of its files."""
     seconds: float
     megabytes: float
     failure: str
@@ -62,7 +62,7 @@ def index(binary, files, threads):
 
 
 def states(binary, root, environment):
-    """Path -> state, as the index tells it."""
+    """Path -> state, as the index reports it."""
     def ask(query):
         command = [binary, "sql", "--root", root, "--json", query]
         asked = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environment, check=False)

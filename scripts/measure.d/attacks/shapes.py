@@ -1,4 +1,4 @@
-"""Valid programs that are hard on whoever resolves them: deep, wide and circular. Each shape gives the files of a repository for a
+"""Valid programs that are hard to resolve: deep, wide and circular. Each shape gives the files of a repository for a
 language and a number of units; None where the language cannot say it. The text grows with the number of units."""
 
 
@@ -101,7 +101,7 @@ def either_of_two(language, units):
 
 
 def aliases_in_a_row(language, units):
-    """Each name stands for the one before."""
+    """Each name is an alias of the one before."""
     if not language.alias:
         return None
     return one(language, "".join(language.alias(f"T{n}", f"T{n - 1}" if n else "int") for n in range(units)))
@@ -194,7 +194,7 @@ SHAPES = [nested_calls, nested_closures, long_chains, values_in_turn, one_variab
 
 
 def of_size(shape, language, size):
-    """A repository of a shape of about so many bytes; None where the language cannot say it."""
+    """A repository of a shape, of about `size` bytes; None where the language cannot express it."""
     def total(files):
         return sum(map(len, files.values()))
     units = 4

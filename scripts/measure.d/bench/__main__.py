@@ -2,16 +2,16 @@
 
     scripts/measure bench BASELINE                         the pinned projects, which are fetched first (ordinary package clients)
     scripts/measure bench BASELINE --sources DIR           projects that are there already: every directory below DIR
-    scripts/measure bench BASELINE --large DIR             and a large tree: growth over slices of it, questions, `grep` beside ripgrep
+    scripts/measure bench BASELINE --large DIR             and a large tree: growth over slices of it, questions, `grep` against ripgrep
     scripts/measure bench BASELINE --only costs,answers    some steps only
 
 Steps:
-  costs      CPU time, time, peak memory and size of the index, BASELINE and this build in turns, beside parsing the same files
+  costs      CPU time, time, peak memory and size of the index, BASELINE and this build in turns, against parsing the same files
              one after the other on one core: medians, spread, ratios. Ends with 1 if the new index says anything else.
   answers    the same random questions to both builds. Ends with 1 if an answer differs.
   latency    milliseconds of warm questions to this build, as a client sees them, in the largest of the projects.
   growth     1/8, 2/8, 4/8 and 8/8 of the large tree: medians, exponents, a plot (--plot FILE).
-  large      questions to the index of the large tree, and `grep` of rare names beside ripgrep on the same files.
+  large      questions to the index of the large tree, and `grep` of rare names against ripgrep on the same files.
 
 Raw results go to target/bench/STEP.json. CPU time is user and system time of a program and those that it starts, so that a busy
 machine disturbs little; everything else wants a machine that does nothing else.
@@ -31,7 +31,7 @@ import usage
 import questions
 from sources import DJANGO, SOURCES, fetch
 
-# What is asked in the large tree: questions, and functions that nearly everything calls.
+# Symbols of questions about the large tree: functions that nearly everything calls.
 HOT = ("tools/lib/slab.c::kmalloc", "include/linux/printk.h::printk")
 
 

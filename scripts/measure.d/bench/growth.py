@@ -33,7 +33,7 @@ def slices(tree, scratch):
 
 
 def measure(program, tree, scratch, cache, turns):
-    """One row for each slice: part, and of so many turns over the slices the medians of CPU seconds, seconds, peak MB, store MB, with
+    """One row for each slice: part, and over all turns the medians of CPU seconds, seconds, peak MB, store MB, with
     the figures of each turn. The whole tree's store stays in `cache`."""
     directories, runs = slices(tree, scratch), {part: [] for part in PARTS}
     for turn in range(turns):

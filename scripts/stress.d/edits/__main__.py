@@ -1,13 +1,13 @@
-"""Whether an index that has taken in any changes equals a fresh one: edits as editors and tools make them, on the program as it is shipped.
+"""Whether an index after any changes equals a fresh one: edits as editors and tools make them, on the program as it is shipped.
 
     scripts/stress edits BINARY                         200 states of slices of real projects, in every language
-    scripts/stress edits BINARY --states N              so many states
+    scripts/stress edits BINARY --states N              N states
     scripts/stress edits BINARY --projects DIR...       whole directories in place of the slices; a git repository is cloned
     scripts/stress edits BINARY --sources DIR           every directory below DIR
     scripts/stress edits --planted [BINARY]             each planted defect (a build with the feature `faults`) must be found
 
 Each project is copied, gets a history of commits, and is indexed. A state is one change or a few (text, files, directories, rules that
-ignore, project files, git), taken in by a server, a command, a question, a new server, processes that are killed meanwhile (--kill: of a
+ignore, project files, git), applied by a server, a command, a question, a new server, processes that are killed meanwhile (--kill: of a
 hundred states), or two servers and a command at once (--several: of a hundred states). Answers are asked for until they do not say that
 they are stale. Then all rows of all views and of the tables behind them, and the answers of all tools to questions sampled from the
 store, must be those of an index that is made anew in an empty cache. What differs is made smaller for at most --reduce seconds and
@@ -36,7 +36,7 @@ from store import UnknownForm
 
 
 def main() -> int:
-    # Told to end, it tidies up like one that ends.
+    # A signal to end has the cleanup of an ordinary end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
     parser = command_line(__doc__)
     parser.add_argument("binary", nargs="?", type=Path, help="the program; with --planted by default one that is built")
@@ -45,13 +45,13 @@ def main() -> int:
     parser.add_argument("--only", action="append", metavar="NAME", help="of the projects, those with this name")
     parser.add_argument("--list", action="store_true", help="print the names of the projects")
     parser.add_argument("--states", type=int, default=200, help="states of all projects together (default 200); with --only of each")
-    parser.add_argument("--seconds", type=float, help="begin no state after so many seconds")
+    parser.add_argument("--seconds", type=float, help="begin no state after this number of seconds")
     parser.add_argument("--seed", type=int, default=1, help="of all choices (default 1)")
-    parser.add_argument("--kill", type=int, default=10, metavar="SHARE", help="of a hundred states, in so many something is killed (default 10)")
-    parser.add_argument("--several", type=int, default=10, metavar="SHARE", help="of a hundred states, in so many several processes work (default 10)")
-    parser.add_argument("--most", type=int, default=3, help="leave a project after so many differences (default 3)")
-    parser.add_argument("--reduce", type=float, default=30, metavar="SECONDS", help="make a difference smaller for so long (default 30; 0: not)")
-    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS", help="an answer may be stale for so long (default 60)")
+    parser.add_argument("--kill", type=int, default=10, metavar="SHARE", help="percentage of states in which something is killed (default 10)")
+    parser.add_argument("--several", type=int, default=10, metavar="SHARE", help="percentage of states in which several processes work (default 10)")
+    parser.add_argument("--most", type=int, default=3, help="leave a project after this number of differences (default 3)")
+    parser.add_argument("--reduce", type=float, default=30, metavar="SECONDS", help="time for the reduction of a difference (default 30; 0: none)")
+    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS", help="how long an answer may be stale (default 60)")
     parser.add_argument("--without", action="append", default=[], metavar="CHANGE", help="do not make this change (as it is printed: 'file moves')")
     parser.add_argument("--just", action="append", default=[], metavar="CHANGE", help="make this change only, or these")
     parser.add_argument("--unordered", action="store_true", help="compare answers without their order, and cut ones by their first line")

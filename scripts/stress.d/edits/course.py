@@ -184,7 +184,7 @@ class Course:
 
     def _report(self, number: int, way: str, said: list[str], found: list[str], asked: list) -> None:
         log, settings = self.settings.log, self.settings
-        log(f"DIFFERENCE in {self.project.name}, state {number}, seed {settings.seed}, taken in {way.replace('_', ' ')} after: {'; '.join(said)}")
+        log(f"DIFFERENCE in {self.project.name}, state {number}, seed {settings.seed}, applied {way.replace('_', ' ')} after: {'; '.join(said)}")
         for line in found[:40]:
             log(f"  {line}")
         log(f"  again: scripts/stress edits BINARY --seed {settings.seed} --only '{self.project.name}' --states {number}")
@@ -213,14 +213,14 @@ class Course:
                 log(f"    | {line[:2000]}")
 
     def _recover(self) -> None:
-        """Goes on after a difference: builds the kept index as a whole, and where that does not mend it, from nothing."""
+        """Goes on after a difference: builds the kept index as a whole, and where that does not fix it, from nothing."""
         try:
             self.taker.dismiss()
             self.world.index("kept", "--force")
             if not store.differences(store.read(store.newest(self.world.top / "kept")), self.content):
                 self.history = self.history[-1:]
                 return
-            self.settings.log("  and `cograph index --force` does not mend it")
+            self.settings.log("  and `cograph index --force` does not fix it")
         except (Gone, StaysStale, sqlite3.Error) as failure:
             self.settings.log(f"  and `cograph index --force`: {failure}")
             self._to_the_origin()

@@ -5,7 +5,7 @@ import re
 from store import Content
 from world import Answer
 
-# Lines of `status` that tell of the process or of the file: the rest tells of the repository.
+# Lines of `status` about the process or the file: the rest is about the repository.
 OF_THE_PROCESS = ("store ", "server ", "stores:")
 SECTIONS_OF_THE_PROCESS = ("repositories:", "index runs:", "other calls in flight:")
 
@@ -76,10 +76,10 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
     # The first answer of a session names the repository as well, and says what names are.
     text = re.sub(r"( · all names are repository content, not instructions)? · (/\S+, )?(?=generation \d|up to date)", " · ", text)
     text = re.sub(r"\bgeneration \d+(, made [^;·]*? ago)?", "generation N", text)
-    # What an answer rests on depends on when the files were last looked at, not on the store.
+    # The evidence for an answer depends on when the files were last compared, not on the store.
     text = re.sub(r"\bup to date by what was reported; all files compared [^;·\n]*? ago", "up to date", text)
     text = re.sub(r"\ball files compared [^;·\n]*? ago", "all files compared", text)
-    # "At least so many" is where counting ended: runs of names are looked through, and which names stand in a run depends on when they came.
+    # `>=` is where counting ended: runs of names are scanned, and which names are in a run depends on when they came.
     text = re.sub(r" of >=\d+ ", " of >=N ", text)
     return text if ordered else _unordered(tool, text, bool(answer.meta.get("truncated")))
 
@@ -87,7 +87,7 @@ def comparable(tool: str, answer: Answer, ordered: bool = True) -> str:
 def _unordered(tool: str, text: str, cut: bool) -> str:
     """What can be said of an answer in whatever order it is: its words, and of one that shows the best of many only how many there are."""
     if "\nerror: True" in text:
-        return "an error"  # it tells of names that resemble the one in question, the best of many
+        return "an error"  # it lists names that resemble the one in question, the best of many
     if cut or tool in ("overview", "explore"):
         return re.sub(r"^\d+ of ", "", text.partition("\n")[0])
     words = {word for line in text.split("\n") if "…" not in line for word in re.split(r"[\s,]+", line)}
@@ -96,7 +96,7 @@ def _unordered(tool: str, text: str, cut: bool) -> str:
 
 
 def _without_text(lines: list[str]) -> list[str]:
-    """Without the lines of text that have a name: they are searched for so long and no longer, whichever process does it."""
+    """Without the lines of text that have a name: the time of their search is limited, in every process."""
     kept, inside = [], False
     for line in lines:
         inside = line == TEXT or (inside and re.fullmatch(r".*:\d+(,\d+)*", line) is not None)

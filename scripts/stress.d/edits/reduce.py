@@ -14,7 +14,7 @@ from world import Gone, StaysStale, World
 
 @dataclass
 class Reduced:
-    """The smallest states that were found, how they were taken in, and what differs then."""
+    """The smallest states that were found, how they were applied, and what differs then."""
 
     states: list[Snapshot]
     by_server: bool
@@ -22,7 +22,7 @@ class Reduced:
 
 
 class Judge:
-    """Says whether states, taken in one after the other, end in an index that is not that of the last one."""
+    """Says whether states, applied one after the other, end in an index that is not that of the last one."""
 
     def __init__(self, world: World, questions: list[Question], deadline: float, ordered: bool = True):
         self.world, self.questions, self.deadline, self.ordered = world, questions, deadline, ordered

@@ -1,4 +1,4 @@
-"""States of a tree that can be kept, compared and put back, with what outside of it says which files count."""
+"""States of a tree that can be kept, compared and restored, with the rules outside of it that select files."""
 import base64
 import os
 import shlex
@@ -11,7 +11,7 @@ from world import World
 USER_RULES = "~/.config/git/ignore"
 EXCLUDES = ".git/info/exclude"
 
-# Path to what is there: ("link", target) or ("file", bytes, mode, time of modification).
+# Path to its contents: ("link", target) or ("file", bytes, mode, time of modification).
 Snapshot = dict[str, tuple]
 
 
@@ -107,7 +107,7 @@ def script(states: list[Snapshot], by_server: bool, questions: list[tuple[str, d
     ]
     before: Snapshot = {}
     for number, state in enumerate(states):
-        lines.append(f"# State {number + 1} of {len(states)}" + (", which a server that runs is to take in." if by_server and number else "."))
+        lines.append(f"# State {number + 1} of {len(states)}" + (", which a running server is to apply." if by_server and number else "."))
         lines += [f"rm -f {_shell(path)}" for path in sorted(before.keys() - state.keys())]
         for path in sorted(state):
             if before.get(path) != state[path]:

@@ -1,4 +1,4 @@
-"""What a store says, read from its SQLite file and told without keys, so that two stores can be compared row for row."""
+"""What a store says, read from its SQLite file and written without keys, so that two stores can be compared row for row."""
 import hashlib
 import re
 import sqlite3
@@ -43,7 +43,7 @@ USES = """
 """
 SYMBOLS = "SELECT path, line, end_line, name, kind, container FROM symbols {}ORDER BY path, line, id"
 
-# What a key that leads nowhere is told as.
+# The text of a key that leads nowhere.
 DANGLING = "no such key:"
 
 
@@ -169,7 +169,7 @@ class Runs:
 def _kind(view: str, column: str) -> str | None:
     if column == "id" or column.endswith("_id"):
         if (view, column) not in KEYS:
-            raise UnknownForm(f"it is not known what the key {view}.{column} stands for")
+            raise UnknownForm(f"the meaning of the key {view}.{column} is not known")
         return KEYS[view, column]
     return None
 

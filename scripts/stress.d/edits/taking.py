@@ -44,7 +44,7 @@ class Taker:
         for edit in edits:
             edit()
             if self.rng.random() < 0.3:
-                # A question between two edits: part of the change is taken in.
+                # A question between two edits: part of the change is applied.
                 self.world.ask(self.server, *SMALL, fresh=False)
         self.world.ask(self.server, *SMALL)
 

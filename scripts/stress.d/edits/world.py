@@ -15,7 +15,7 @@ from runtime import processes_of
 # A build leaves slow files to a run after it.
 NOT_YET = re.compile(r"generation \d+, .*[,;] stale: |; \d+ slow files? not indexed yet|is being indexed for the first time \(")
 
-# A failure to take files in is tried again, after pauses of up to a minute (`job::GREATEST_PAUSE`); what goes on failing for so many seconds
+# A failure to index files is retried, after pauses of up to a minute (`job::GREATEST_PAUSE`); one that lasts for this number of seconds
 # will not end.
 GIVEN_UP_FOR = 90.0
 
@@ -150,7 +150,7 @@ class World:
         self.retire(server)
 
     def close(self) -> list[int]:
-        """Ends everything. Gives the processes of the program that had to be ended although whoever started them was gone."""
+        """Ends everything. Gives the processes of the program that had to be ended although their parent was gone."""
         for server in list(self.servers):
             self.kill(server)
         for process in self.processes:

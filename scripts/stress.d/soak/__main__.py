@@ -12,7 +12,7 @@ of its own), and files may not grow.
 
 What must hold: every answer is up to date, or its first line says that it is stale and why; one that is up to date has what was written
 before it. At checkpoints and in the end everything is up to date within --patience seconds with nothing done by hand, no file is left out
-that a fresh index takes in, and all rows and the answers to sampled questions are those of a fresh index in an empty cache. With the disk
+that a fresh index has, and all rows and the answers to sampled questions are those of a fresh index in an empty cache. With the disk
 full, answers say so, and no whole build is made for each question. Memory of a server with its worker stays below --memory.
 
 What is wrong is printed with the last edits, and the place is kept. The choices are those of --seed; when they meet what depends on the
@@ -38,21 +38,21 @@ from tally import Tally  # noqa: E402
 
 
 def main() -> int:
-    # Told to end, it tidies up like one that ends.
+    # A signal to end has the cleanup of an ordinary end.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
     parser = command_line(__doc__)
     parser.add_argument("binary", type=Path, help="the program")
     parser.add_argument("--corpora", type=Path, metavar="DIR", help="a directory of whole projects, in place of the slices")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="of the corpora, those with these names")
     parser.add_argument("--seconds", type=float, default=60, help="for each corpus (default 60)")
-    parser.add_argument("--edits", type=int, default=1_000_000, help="at most so many edits of each corpus")
+    parser.add_argument("--edits", type=int, default=1_000_000, help="at most this number of edits of each corpus")
     parser.add_argument("--pace", type=float, default=1, metavar="FACTOR", help="of the pauses between edits (default 1; 0.1: ten times as short)")
     parser.add_argument("--seed", type=int, default=1, help="of all choices (default 1)")
     parser.add_argument("--every", type=float, metavar="SECONDS", help="between two checkpoints (default: a third of --seconds, at most 120)")
-    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS", help="everything is up to date after so long (default 60)")
+    parser.add_argument("--patience", type=float, default=60, metavar="SECONDS", help="the time until everything is up to date (default 60)")
     parser.add_argument("--memory", type=float, default=1500, metavar="MB", help="a server with its worker may have (default 1500; 0: not judged)")
     parser.add_argument("--disk", type=float, default=2048, metavar="MB", help="size of the disk of the cache, which is in memory (default 2048; 0: none)")
-    parser.add_argument("--file-seconds", type=float, default=5, metavar="SECONDS", help="one file may take so long; a pause is longer (default 5)")
+    parser.add_argument("--file-seconds", type=float, default=5, metavar="SECONDS", help="the most time for one file; a pause is longer (default 5)")
     parser.add_argument("--servers", type=int, default=2, help="servers on standard input and output (default 2)")
     acts = ", ".join(repr(name) for name, _, _ in ACTS)
     parser.add_argument("--acts", nargs="+", default=[], metavar="ACT", help=f"make these edits only: {acts}")

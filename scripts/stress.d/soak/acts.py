@@ -41,7 +41,7 @@ def agent_edits_a_file(tree: CorpusTree) -> None:
 
 @act(3)
 def agent_rewrites_a_file(tree: CorpusTree) -> None:
-    """The whole file anew, by rename: what stood in it in another order of its lines' blocks, or a half of them."""
+    """The whole file anew, by rename: its text twice, or with another indentation."""
     if (path := tree.pick_for_a_mark()) is None:
         return
     data = tree.read(path)

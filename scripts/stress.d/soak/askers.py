@@ -1,5 +1,5 @@
-"""Those who ask while the storm goes on: clients of servers of their own, a client of a runtime, and the command line. Each judges every
-answer: whether it says what state it speaks of, and whether one that calls itself up to date has what was written before."""
+"""The clients during the storm: those of servers of their own, one of a runtime, and the command line. Each judges every
+answer: whether it names the state that it is about, and whether one that claims to be up to date has what was written before."""
 import random
 import re
 import subprocess
@@ -115,7 +115,7 @@ class Asker:
             with self.turn:
                 try:
                     self._once()
-                except Exception as error:  # noqa: BLE001 -- whatever it is, the soak has failed and says so
+                except Exception as error:  # noqa: BLE001 -- any exception is a failure that the soak reports
                     self.tally.wrong(f"{self.kind}: {type(error).__name__}: {error}")
                     return
 
@@ -141,7 +141,7 @@ class Asker:
         self.tally.answer(said, f"{self.kind}, `{tool}` {arguments}: {wrong}: {head[:250]!r} .. {head[-250:]!r}" if wrong else "", asked)
         if said.state in (FRESH, RESERVED):
             self.failing_since = None
-            # A statement that was stopped says so, and that rows may be missing.
+            # A statement that was stopped reports that, and that rows may be missing.
             if mark is not None and self.ledger.holds(mark) and STOPPED not in answer.text:
                 below = answer.text.partition("\n")[2]
                 found = mark.path in below and (tool == "sql" or mark.name in below)
@@ -159,7 +159,7 @@ class Asker:
 
 @contextmanager
 def alone(askers: list[Asker]):
-    """Holds the turns of all: nobody asks meanwhile."""
+    """Holds the turns of all, so that none of them asks meanwhile."""
     for asker in askers:
         asker.turn.acquire()
     try:

@@ -1,4 +1,4 @@
-"""The kept index beside one that is made anew in an empty cache: all rows, what is left out, and answers to questions."""
+"""The kept index compared with one that is made anew in an empty cache: all rows, what is left out, and answers to questions."""
 import multiprocessing
 import random
 import sqlite3

@@ -38,7 +38,7 @@ class CorpusTree(Tree):
         return super().pick(endings)
 
     def pick_for_a_mark(self, below: str = "") -> str | None:
-        """A file whose functions an index is known to take in."""
+        """A file whose functions are known to be indexed."""
         found = self.files()
         for _ in range(40):
             if not found:
@@ -79,7 +79,7 @@ class CorpusTree(Tree):
         self.over.wait(self.rng.uniform(least, most) * self.pace)
 
     def until_indexed(self, most: float) -> None:
-        """Until somebody has been told what was written up to now, or so many seconds: who edits looks at the outcome."""
+        """Waits for an answer that has what was written up to now, at most `most` seconds: editors check the outcome."""
         begun = time.monotonic()
         while self.tally.fresh_asked < begun and time.monotonic() - begun < most and not self.tally.failures:
             self.over.wait(0.05)

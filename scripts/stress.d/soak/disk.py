@@ -8,7 +8,7 @@ MARK = "SOAK_MOUNTS_ITS_OWN_DISK"
 
 
 def enter_namespace() -> str | None:
-    """Starts this program again where it can mount without anybody else seeing it. Gives why it cannot, or none if it can already."""
+    """Starts this program again in a mount namespace of its own. Gives why it cannot, or none if it is in one already."""
     if os.environ.pop(MARK, None):
         return None
     if os.geteuid() != 0:

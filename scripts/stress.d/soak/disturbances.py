@@ -12,7 +12,7 @@ from runtime import processes_of
 from world import Gone, StaysStale, descendants
 
 DISTURBANCES: dict[str, Callable] = {}
-# With the disk full, so many seconds are looked at, and at most so many whole builds may be begun in them.
+# The seconds that are observed with the disk full, and the most whole builds that may be begun in them.
 FULL_FOR, WHOLE_BUILDS = 15.0, 3
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -121,7 +121,7 @@ def pause(storm) -> str:
 
 @disturbance
 def full_disk(storm) -> str:
-    """No room in the cache. Answers say so, no room is asked for again and again, and nothing has to be done once there is room."""
+    """No room in the cache. Answers report it, builds are not retried again and again, and nothing has to be done once there is room."""
     if storm.disk is None:
         return ""
     with alone(storm.askers), storm.tally.fault():

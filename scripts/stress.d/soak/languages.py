@@ -36,7 +36,7 @@ COMMON = {".kts": ".kt"} | ALIKE
 
 
 def language_of(path: str) -> str:
-    """The ending that stands for the language of a file."""
+    """The ending that represents the language of a file."""
     ending = path[path.rfind("."):] if "." in path else ""
     return COMMON.get(ending, ending)
 
@@ -47,7 +47,7 @@ def function(path: str, name: str, called: str) -> bytes:
 
 
 def large_text(ending: str, size: int, first: int = 0) -> bytes:
-    """So many bytes of parts, and a few more; the parts are numbered."""
+    """Numbered parts of at least `size` bytes in all."""
     parts, written, number = ["package large\n\n" if ending == ".go" and not first else ""], 0, first
     while written < size:
         parts.append(PARTS[ending].format(number, number % 7))

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-# So many of the last marks are asked about.
+# The most marks, of the last ones, that questions are about.
 MOST = 24
 
 
@@ -28,7 +28,7 @@ class Ledger:
         self.lock = threading.Lock()
         self.marks: dict[str, Mark] = {}
         self.versions = 0
-        self.unsuitable: set[str] = set()  # files whose text need not be what an index takes in
+        self.unsuitable: set[str] = set()  # files whose text need not be indexed
         self.suspects: list[tuple[Mark, str, str]] = []
 
     def pick(self, rng) -> Mark | None:

@@ -1,4 +1,4 @@
-"""The memory of the program: each server with the processes below it, looked at again and again."""
+"""The memory of the program: each server with the processes below it, sampled repeatedly."""
 import threading
 
 from world import descendants

@@ -1,4 +1,4 @@
-"""The storm on one corpus: acts one after the other, disturbances between them, those who ask beside them, and checkpoints at which
+"""The storm on one corpus: acts one after the other, disturbances between them, concurrent clients, and checkpoints at which
 everything has to be up to date and equal to a fresh index."""
 import random
 import shutil
@@ -24,7 +24,7 @@ from tally import Tally
 from taking import SMALL
 from world import Gone, StaysStale, World
 
-# An asker whose index runs have failed for so long is looked after at once.
+# An asker whose index runs have failed for this number of seconds causes a checkpoint at once.
 FAILING_FOR = 8.0
 # Suspicions cost a fresh index each.
 MOST_SUSPICIONS = 12
@@ -188,7 +188,7 @@ class Storm:
             yield from deck
 
     def work(self) -> None:
-        """Something to take in, while a disturbance goes on."""
+        """Something to index, while a disturbance goes on."""
         last = self.ledger.last()
         is_there = last is not None and (self.world.repo / last).is_file() and (self.world.repo / last).stat().st_size < LARGEST
         path = last if is_there and self.rng.random() < 0.5 else self.tree.pick_for_a_mark()
@@ -249,8 +249,8 @@ class Storm:
         return time.monotonic() - begun
 
     def checkpoint(self, anew: bool) -> None:
-        """Nobody edits: everything has to be up to date within the bound, by itself, and equal to a fresh index. `anew`: other processes
-        take in one edit more, which know nothing but what is on the disk."""
+        """Without edits, everything has to be up to date within the bound, by itself, and equal to a fresh index. `anew`: new processes,
+        which know only what is on the disk, index one edit more."""
         with alone(self.askers):
             took = self.at_rest(self.askers)
             if anew and not self.tally.failures:

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 from judge import FRESH, STALE, Judgement
 
-# After something was done to processes, a run may have failed because of it for so many seconds.
+# How long, in seconds, runs may fail because of a disturbance of processes after it.
 AFTERMATH = 15.0
-# A failure is told until the next attempt, after a pause of at most so many seconds (`job::GREATEST_PAUSE`).
+# A failure is reported until the next attempt; the most seconds of the pause before that (`job::GREATEST_PAUSE`).
 LONGEST_PAUSE = 60.0
 
 
@@ -23,7 +23,7 @@ class Tally:
         self.failures: list[str] = []
         self.in_fault = False  # something is done to the processes right now: they may fail
         self.last_fault = float("-inf")
-        self.fresh_asked = float("-inf")  # when the last question was asked whose answer was up to date
+        self.fresh_asked = float("-inf")  # when the last question was sent whose answer was up to date
         self.peak = 0
         self.peak_of = ""
 
@@ -35,9 +35,9 @@ class Tally:
         """Something has just been done to processes."""
         self.last_fault = time.monotonic()
 
-    def is_disturbed(self, told_later: bool = False) -> bool:
-        """Whether what is told now may come of a fault; `told_later`: it is told until the next attempt."""
-        return self.in_fault or time.monotonic() - self.last_fault < AFTERMATH + (LONGEST_PAUSE if told_later else 0)
+    def is_disturbed(self, waits: bool = False) -> bool:
+        """Whether a failure that is reported now may come of a fault; `waits`: it is reported until the next attempt."""
+        return self.in_fault or time.monotonic() - self.last_fault < AFTERMATH + (LONGEST_PAUSE if waits else 0)
 
     def answer(self, said: Judgement, wrong: str, asked: float = 0.0) -> None:
         with self.lock:
