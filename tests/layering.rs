@@ -8,60 +8,55 @@ mod folders;
 mod graph;
 mod lexer;
 mod planted;
+mod prose;
 mod rules;
 mod words;
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use graph::Graph;
 use rules::{Languages, Violation};
 
-/// Every `.rs` file below the folders, with its path from the project's root.
-fn sources(folders: &[&str]) -> Vec<(String, String)> {
+/// Every file of these places, which are folders or files, with one of these extensions (empty for
+/// none), with its path from the project's root.
+fn files(places: &[&str], extensions: &[&str]) -> Vec<(String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut pending: Vec<PathBuf> = folders.iter().map(|folder| root.join(folder)).collect();
+    let mut pending: Vec<PathBuf> = places.iter().map(|place| root.join(place)).collect();
     let mut found = Vec::new();
-    while let Some(folder) = pending.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the project's folders are readable") {
-            let path = entry.expect("the project's folders are readable").path();
-            // Fixtures are input in any language, and may break every rule.
-            if path.is_dir() && path.file_name().is_some_and(|name| name != "fixtures") {
-                pending.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
-                let inner = path.strip_prefix(root).expect("the walk started at the root");
-                found.push((
-                    inner.to_str().expect("sources have plain names").replace('\\', "/"),
-                    text,
-                ));
-            }
+    while let Some(path) = pending.pop() {
+        let extension = path.extension().unwrap_or_default();
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("the project's folders are readable");
+            let paths = entries.map(|entry| entry.expect("its entries are readable").path());
+            pending
+                .extend(paths.filter(|path| path.file_name().is_none_or(|name| !is_foreign(name))));
+        } else if extensions.iter().any(|known| extension == *known) {
+            let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
+            let inner = path.strip_prefix(root).expect("the walk started at the root");
+            let inner = inner.to_str().expect("sources have plain names").replace('\\', "/");
+            found.push((inner, text));
         }
     }
     found.sort();
     found
 }
 
-/// Every script in Python, with its path from the project's root.
+/// Whether an entry is no text of the project: input in any language, which may break every rule,
+/// installed packages, or a hidden file of an editor or a system.
+fn is_foreign(name: &OsStr) -> bool {
+    let hidden = |name: &str| name.starts_with('.');
+    name == "fixtures" || name == "node_modules" || name.to_str().is_none_or(hidden)
+}
+
+/// Every `.rs` file below the folders.
+fn sources(folders: &[&str]) -> Vec<(String, String)> {
+    files(folders, &["rs"])
+}
+
+/// Every script in Python or shell.
 fn scripts() -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut pending = vec![root.join("scripts")];
-    let mut found = Vec::new();
-    while let Some(folder) = pending.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the scripts are readable") {
-            let path = entry.expect("the scripts are readable").path();
-            let is_python = |path: &Path| path.extension().is_none_or(|ending| ending == "py");
-            if path.is_dir() {
-                pending.push(path);
-            } else if is_python(&path)
-                && let Ok(text) = std::fs::read_to_string(&path)
-                && let Ok(inner) = path.strip_prefix(root)
-            {
-                found.push((inner.to_string_lossy().replace('\\', "/"), text));
-            }
-        }
-    }
-    found.sort();
-    found
+    files(&["scripts"], &["", "py"])
 }
 
 /// Holds a rule against files; fails with every violation at once.

@@ -1,13 +1,29 @@
-//! Words of everyday speech that the project does not use where the field has a term: "nobody",
-//! "whoever", "told". Comments, identifiers, messages and subjects of commits are held to them.
+//! Words of everyday speech that the project does not use where the field has a term: `nobody`,
+//! `whoever`, `told`. Comments of sources, tests, scripts, manifests and workflows, messages,
+//! identifiers and subjects of commits are held to them.
 
 use super::lexer::{Kind, Token, tokens};
+use super::prose::prose;
 use super::rules::Violation;
 use std::path::Path;
 use std::process::Command;
 
-/// The folder whose comments and strings are held to `PRIVATE`.
-const HELD: &str = "src/";
+/// Places, in addition to the sources in Rust, whose comments and messages are held to `PRIVATE`: folders,
+/// and files at the top.
+const PLACES: &[&str] = &[
+    ".ci",
+    ".cograph",
+    ".config",
+    ".github",
+    "Cargo.toml",
+    "clippy.toml",
+    "deny.toml",
+    "grammars",
+    "pyproject.toml",
+    "rust-toolchain.toml",
+    "rustfmt.toml",
+    "scripts",
+];
 
 /// Tables of English words, which are no prose.
 const TABLES: &[&str] = &["src/model/words/irregular.rs"];
@@ -100,13 +116,13 @@ const NAMES: &[(&[&str], &str, &str)] = &[
     (&["def"], "seen", "visited"),
 ];
 
-/// The private words in the comments and strings of a file of `HELD`. Code in backticks is exempt;
-/// a phrase may be broken over two lines.
+/// The private words in the comments and messages of a file. Code in backticks is exempt; a phrase
+/// may be broken over two lines.
 pub(super) fn private_words(path: &str, text: &str) -> Vec<Violation> {
-    if !path.starts_with(HELD) || TABLES.contains(&path) {
+    if TABLES.contains(&path) {
         return Vec::new();
     }
-    let all = tokens(text);
+    let all = prose(path, text);
     let comments: Vec<&Token> = all.iter().filter(|token| token.kind == Kind::Comment).collect();
     let blocks = comments.chunk_by(|one, next| one.line + 1 == next.line);
     let prose = blocks.map(|block| block.iter().flat_map(|token| words_of(token)).collect());
@@ -120,32 +136,41 @@ pub(super) fn private_words(path: &str, text: &str) -> Vec<Violation> {
 
 /// Adds the phrases among these words.
 fn phrases(words: &[(usize, String)], found: &mut Vec<Violation>) {
-    for (phrase, terms) in PRIVATE {
-        let phrase: Vec<&str> = phrase.split(' ').collect();
-        let is_it = |window: &&[(usize, String)]| {
-            window.iter().map(|(_, word)| word.as_str()).eq(phrase.iter().copied())
-        };
-        found.extend(words.windows(phrase.len()).filter(is_it).map(|window| Violation {
-            line: window[0].0,
-            what: format!("a private word, `{}`: say {terms}", phrase.join(" ")),
-        }));
+    for (at, (line, first)) in words.iter().enumerate() {
+        // Most words begin no phrase: nothing is split for them.
+        for (phrase, terms) in PRIVATE.iter().filter(|(phrase, _)| phrase.starts_with(first)) {
+            let parts = phrase.split(' ');
+            let these = words[at..].iter().map(|(_, word)| word.as_str());
+            if these.take(parts.clone().count()).eq(parts) {
+                let what = format!("a private word, `{phrase}`: say {terms}");
+                found.push(Violation { line: *line, what });
+            }
+        }
     }
 }
 
-/// The words of a comment or a string in lower case, with its line; of code in backticks nothing.
+/// The words of a comment or a string in lower case, each with its line; of code in backticks only
+/// that it separates the words around it.
 fn words_of(token: &Token) -> Vec<(usize, String)> {
     let text = match token.kind == Kind::Literal && !token.is_raw {
         // An escape is no letter of a word.
         true => token.text.replace("\\n", " ").replace("\\t", " "),
         false => token.text.clone(),
     };
-    let prose: Vec<&str> = text.split('`').step_by(2).collect();
-    prose
-        .join(" ` ")
-        .split(|c: char| !c.is_alphanumeric() && c != '`' && c != '\'')
-        .filter(|word| !word.is_empty())
-        .map(|word| (token.line, word.to_lowercase()))
-        .collect()
+    let (mut line, mut found) = (token.line, Vec::new());
+    for (at, part) in text.split('`').enumerate() {
+        let is_code = at % 2 == 1;
+        if is_code {
+            found.push((line, "`".to_owned()));
+        }
+        for (number, row) in part.split('\n').enumerate() {
+            line += usize::from(number > 0);
+            let words = row.split(|c: char| !c.is_alphanumeric() && c != '\'');
+            let words = words.filter(|word| !is_code && !word.is_empty());
+            found.extend(words.map(|word| (line, word.to_lowercase())));
+        }
+    }
+    found
 }
 
 /// The private words in the identifiers of a file, its own name among them: those of `PRIVATE` in
@@ -219,7 +244,12 @@ fn private_subject(subject: &str) -> Vec<Violation> {
 
 #[test]
 fn comments_and_messages_use_the_words_of_the_field() {
-    super::hold(&super::sources(&["src"]), private_words);
+    let mut files = super::sources(&["src", "tests", "benches", "grammars"]);
+    files.extend(super::files(PLACES, &["", "py", "toml", "yml"]));
+    for ending in [".rs", ".py", "/grammar.toml", ".yml", "Cargo.toml", "scripts/check"] {
+        assert!(files.iter().any(|(path, _)| path.ends_with(ending)), "{ending} was found");
+    }
+    super::hold(&files, private_words);
 }
 
 #[test]
@@ -250,11 +280,27 @@ fn planted_private_words_are_seen() {
     ];
     let seen = planted.map(|text| super::lines(private_words("src/store/x.rs", text)));
     assert_eq!(seen, [vec![1], vec![1, 2], vec![1], vec![1], vec![2], vec![1]]);
+    let docstring = "\"\"\"A server.\n\n`so` many, and\n    there are so\n    many.\"\"\"\n";
+    assert_eq!(super::lines(private_words("scripts/x.py", docstring)), [4]);
     for (phrase, _) in PRIVATE {
-        let comment = format!("/// Reason: {phrase}.\n");
-        assert_eq!(super::lines(private_words("src/lib.rs", &comment)), [1], "{phrase}");
-        let message = format!("fn f() {{ g(\"{{}}: {phrase}\") }}\n");
-        assert_eq!(super::lines(private_words("src/lib.rs", &message)), [1], "{phrase}");
+        for (path, text) in [
+            ("src/lib.rs", format!("\n/// Reason: {phrase}.\n")),
+            ("src/lib.rs", format!("\nfn f() {{ g(\"{{}}: {phrase}\") }}\n")),
+            ("tests/x.rs", format!("//! X.\nfn f() {{}} // Reason: {phrase}.\n")),
+            ("benches/x.rs", format!("\n//! Reason: {phrase}.\n")),
+            ("grammars/build.rs", format!("\n// Reason: {phrase}.\n")),
+            ("scripts/x.py", format!("\n\"\"\"Reason: {phrase}.\"\"\"\n")),
+            ("scripts/x.py", format!("\nf()  # Reason: {phrase}.\n")),
+            ("scripts/x.py", format!("\nadd_argument(help='reason: {phrase}')\n")),
+            ("scripts/x.py", format!("\nprint(f\"{{it}}: {phrase}\")\n")),
+            ("scripts/x", format!("#!/usr/bin/env python3\n\"\"\"Reason: {phrase}.\"\"\"\n")),
+            ("scripts/x", format!("#!/usr/bin/env bash\n# Reason: {phrase}.\n")),
+            ("grammars/x/grammar.toml", format!("\nkey = 1 # Reason: {phrase}.\n")),
+            ("Cargo.toml", format!("\n# Reason: {phrase}.\n")),
+            (".github/workflows/x.yml", format!("\n  # Reason: {phrase}.\n")),
+        ] {
+            assert_eq!(super::lines(private_words(path, &text)), [2], "{path}: {text}");
+        }
         let snake = phrase.replace(' ', "_");
         for name in [
             format!("fn what_{snake}_is() {{}}"),
@@ -283,7 +329,9 @@ fn planted_private_words_are_seen() {
         ("src/store/x.rs", "fn f() { g(\"a `told` b\") }\n"),
         ("src/store/x.rs", "/// The variant `Nobody`, and `f(told)`.\n"),
         ("src/store/x.rs", "/// So.\n\n/// Many.\n"),
-        ("tests/x.rs", "/// Nobody.\n"),
+        ("tests/x.rs", "let text = \"Nobody\";\n"),
+        ("scripts/x.py", "told = nobody(told)\n"),
+        ("grammars/x/grammar.toml", "nobody = \"told\"\n"),
         ("src/model/words/irregular.rs", "\"tell told\""),
     ] {
         assert_eq!(private_words(path, allowed), [], "{allowed}");
