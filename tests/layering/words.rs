@@ -8,8 +8,8 @@ use super::rules::Violation;
 use std::path::Path;
 use std::process::Command;
 
-/// Places, in addition to the sources in Rust, whose comments and messages are held to `PRIVATE`: folders,
-/// and files at the top.
+/// Places, in addition to the sources in Rust, whose comments and messages are held to `PRIVATE`:
+/// folders, and files at the top.
 const PLACES: &[&str] = &[
     ".ci",
     ".cograph",
