@@ -108,7 +108,7 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
             ExprId::NONE
         }
         Rule::Macro { .. } => bodies::macro_definition(walk, rule, node),
-        Rule::Section {} => surroundings::section(&walk.input, &mut walk.context, node),
+        Rule::Section { mark, of } => surroundings::section(walk, node, mark.as_ref(), of.as_ref()),
         Rule::Generic { params } => surroundings::generic(walk, node, params),
         Rule::MemberInit { name, args } => surroundings::member_init(walk, node, name, args),
         Rule::Outside {} => surroundings::outside(walk, node),

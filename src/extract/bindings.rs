@@ -2,6 +2,7 @@
 
 pub(super) mod bound_names;
 pub(super) mod conditions;
+pub(super) mod derivation;
 pub(super) mod fields;
 pub(super) mod implied;
 pub(super) mod narrowing;

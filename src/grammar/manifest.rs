@@ -375,6 +375,8 @@ pub struct VisibilityRule {
     pub default: Option<String>,
     /// Kind of type -> visibility of its members without a modifier.
     pub members: BTreeMap<String, String>,
+    /// Kind of type -> visibility of its constructors without a modifier.
+    pub constructors: BTreeMap<String, String>,
     /// Visibility, without a modifier, of members that implement an interface outside of the body
     /// of their type.
     pub implementing: Option<String>,

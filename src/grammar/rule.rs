@@ -26,8 +26,8 @@ pub enum Rule {
     #[serde(skip)]
     Cases { cases: Vec<(When, Rule)> },
     /// A named part of a file with its contents: a section, a key, a block. Its name is joined from
-    /// all nodes that the selectors select; without a name only the contents are visited. With
-    /// `body`, nothing outside of it is visited; in a `leaf` nothing at all.
+    /// all selected nodes; without one only the contents are visited. Nothing outside of `body` is
+    /// visited, and nothing in a `leaf`. Names inside of a `flat` one belong to the item around it.
     Item {
         #[serde(deserialize_with = "symbol_kind")]
         kind: SymbolKind,
@@ -35,7 +35,6 @@ pub enum Rule {
         #[serde(default = "dot")]
         join: String,
         body: Option<Selector>,
-        /// Names inside belong to the enclosing item.
         #[serde(default)]
         flat: bool,
         #[serde(default)]
@@ -125,7 +124,7 @@ pub enum Rule {
         #[serde(default)]
         signature: bool,
     },
-    /// A type with members.
+    /// A type with members. `params` are its fields (records), with the visibility `fields`.
     Type {
         #[serde(deserialize_with = "symbol_kind")]
         kind: SymbolKind,
@@ -134,8 +133,8 @@ pub enum Rule {
         bases: Vec<BaseRule>,
         body: Option<Selector>,
         type_params: Option<Selector>,
-        /// Parameters of the type that are its fields (records).
         params: Option<Selector>,
+        fields: Option<String>,
         /// Members that a list of names makes.
         members: Option<Listed>,
     },
@@ -237,7 +236,7 @@ pub enum Rule {
         #[serde(default)]
         reads: bool,
     },
-    /// A parameter.
+    /// A parameter. A field that it declares has `visibility`.
     Param {
         name: Option<Selector>,
         declarator: Option<Selector>,
@@ -247,6 +246,7 @@ pub enum Rule {
         variadic: bool,
         #[serde(default)]
         optional: bool,
+        visibility: Option<String>,
     },
     /// The receiver as a parameter.
     SelfParam { ty: Option<Selector> },
@@ -279,8 +279,8 @@ pub enum Rule {
     Import { form: ImportForm },
     /// A macro definition with textual replacement.
     Macro { name: Selector, params: Option<Selector>, value: Option<Selector>, body: Option<Body> },
-    /// Sets the visibility of the following members (`public:`).
-    Section {},
+    /// Sets the visibility `mark` of the following members (`public:`), or of those in `of`.
+    Section { mark: Option<Selector>, of: Option<Selector> },
     /// A name. `calls`: a name that no variable has is a call without arguments.
     Name {
         #[serde(default)]

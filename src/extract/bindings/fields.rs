@@ -1,7 +1,7 @@
 //! Fields declared by assignment: members of the receiver.
 
 use crate::bindings::bound_names::{self, Flow};
-use crate::bindings::stated_types;
+use crate::bindings::{derivation, stated_types};
 use crate::walk::{Definition, READ, Surroundings, Usage, Walk};
 use crate::walk::{children, names, rule_choice};
 use cograph_grammar::{ModifierMeaning, Rule, Selector};
@@ -24,6 +24,7 @@ pub(super) fn bind_member<'t>(
     let type_scope = walk.context.callable.type_scope;
     let name = names::name_of(walk, name_node);
     stated_types::of_member(walk, flow.value, object, name, node);
+    derivation::by_assignment(walk, object, name, flow.value);
     bind_to(walk, object, name_node, type_scope, flow);
 }
 

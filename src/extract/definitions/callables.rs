@@ -8,7 +8,7 @@ use crate::walk::position::offset;
 use crate::walk::{
     Definition, READ, Usage, Walk, children, fallback, names, rule_choice, surroundings,
 };
-use cograph_grammar::{Rule, SelfRule};
+use cograph_grammar::{ModifierMeaning, Rule, SelfRule};
 use cograph_model::facts::{
     BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Synthetic, flags,
 };
@@ -118,6 +118,13 @@ pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
     if made.is_some_and(|made| !made.is_known) {
         // The name is a guess: other files may refer to it by another one.
         walk.facts.symbol_mut(symbol).flags &= !flags::EXPORTED;
+    }
+    if let Some(made) = made {
+        let words: Vec<&str> = made.words.iter().map(String::as_str).collect();
+        if walk.input.language.manifest.modifiers.have(&words, ModifierMeaning::Static) {
+            let entry = walk.facts.symbol_mut(symbol);
+            entry.flags = entry.flags & !flags::EXPORTED | flags::STATIC;
+        }
     }
     if kind == SymbolKind::Test {
         walk.facts.symbol_mut(symbol).flags |= flags::TEST;

@@ -1,12 +1,15 @@
-//! Types in documentation comments for parameters, results and variables, in languages without type
-//! declarations. Independent of the syntax tree.
+//! Documentation of definitions: its summary, what it says of use, and types in comments for
+//! parameters, results and variables, in languages without type declarations.
 
+use crate::facts::text;
 use crate::imports::in_comments;
 use crate::types;
 use crate::walk::input::Input;
-use crate::walk::{Context, Usage, Walk, names, rule_choice, texts};
+use crate::walk::{Context, Definition, Pending, Usage, Walk, children, names, rule_choice, texts};
+use cograph_faults::{Fault, planted};
 use cograph_grammar::{Pattern, Rule};
 use cograph_model::facts::{Expr, ExprId};
+use std::borrow::Cow;
 use tree_sitter::Node;
 
 /// Keeps the comment before a definition for its parameters and result, if it may contain their
@@ -262,4 +265,73 @@ fn closing(text: &str) -> Option<usize> {
         }
         _ => None,
     })
+}
+
+/// Returns the summary of the documentation of a definition.
+pub(super) fn documentation<'t>(
+    input: &Input<'t>,
+    definition: &Definition<'t>,
+    whole: Node<'t>,
+    pending: &Pending<'t>,
+) -> Box<str> {
+    let rules = &input.language.manifest.documentation;
+    if let Some(kind) = &rules.body_string
+        && definition.has_body
+        && (definition.kind.is_callable() || definition.kind.is_type())
+        && let Some(string) = first_string(input, definition.node, kind)
+    {
+        return text::summary(texts::text_of(input, string));
+    }
+    comment_before(input, definition, whole, pending)
+        .map_or_else(Box::default, |comment| text::summary(&comment))
+}
+
+/// True if a line of the comment before a definition begins with a word for what should not be used
+/// any more.
+pub(super) fn says_deprecated<'t>(
+    input: &Input<'t>,
+    definition: &Definition<'t>,
+    whole: Node<'t>,
+    pending: &Pending<'t>,
+) -> bool {
+    let words = &input.language.manifest.documentation.deprecated;
+    if words.is_empty() || pending.comment.is_none() {
+        return false;
+    }
+    let comment = comment_before(input, definition, whole, pending);
+    comment.is_some_and(|comment| {
+        comment.lines().any(|line| {
+            let line = line.trim_start_matches(|c: char| c.is_whitespace() || "/*#!-;".contains(c));
+            words.iter().any(|word| line.starts_with(word.as_str()))
+        })
+    })
+}
+
+/// Returns the comment that documents a definition: it has a mark, and is next to it.
+fn comment_before<'t>(
+    input: &Input<'t>,
+    definition: &Definition<'t>,
+    whole: Node<'t>,
+    pending: &Pending<'t>,
+) -> Option<Cow<'t, str>> {
+    let rules = &input.language.manifest.documentation;
+    let (start, end) = pending.comment?;
+    let first = definition.first_node(whole, pending).start_byte();
+    let gap = input.source.get(end..first).unwrap_or_default();
+    let comment = texts::text_at(input, start..end);
+    let documents = rules.prefixes.is_empty()
+        || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));
+    let is_apart = gap.iter().filter(|&&byte| byte == b'\n').count() > 1;
+    (documents && (!is_apart || planted(Fault::DistantComments))).then_some(comment)
+}
+
+/// Returns the string that is the first statement of a definition's body, and nothing else in it.
+fn first_string<'t>(input: &Input<'t>, node: Node<'t>, kind: &str) -> Option<Node<'t>> {
+    let body = children::last_named_child(node)?;
+    let statement = children::first_named_child(input, body)?;
+    let string = match statement.kind() == kind {
+        true => statement,
+        false => children::first_named_child(input, statement)?,
+    };
+    (string.kind() == kind && string.byte_range() == statement.byte_range()).then_some(string)
 }

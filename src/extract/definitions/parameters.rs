@@ -14,7 +14,7 @@ use cograph_grammar::{Gathers, ModifierMeaning, Pattern, Rule};
 use cograph_model::facts::{
     Binding, BindingKind, Contextual, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, flags,
 };
-use cograph_model::{SiteKind, SymbolKind};
+use cograph_model::{SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
 
 /// Binds parameters in the current scope and records them in their symbol.
@@ -281,7 +281,9 @@ fn parameter<'t>(
     comment: Option<(usize, usize)>,
     patterns: &mut Vec<(Node<'t>, Flow<'t>, bool)>,
 ) -> u16 {
-    let Rule::Param { name, declarator, ty, value, variadic, .. } = rule else { return 0 };
+    let Rule::Param { name, declarator, ty, value, variadic, visibility, .. } = rule else {
+        return 0;
+    };
     symbols::visit_modifiers(walk, node);
     walk.context.pending = crate::walk::Pending::default();
     let mut declared = match ty.as_ref().and_then(|selector| selector.first(node)) {
@@ -311,7 +313,11 @@ fn parameter<'t>(
     for name_node in &names {
         let flow = Flow { ty: declared, value: default, node };
         if in_type {
+            let section = walk.context.around.section;
+            let own = visibility.as_ref().and_then(|word| Visibility::from_word(word));
+            walk.context.around.section = own.or(section);
             field_parameter(walk, *name_node, flow);
+            walk.context.around.section = section;
         } else if as_field {
             patterns.push((*name_node, flow, true));
         }

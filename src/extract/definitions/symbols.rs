@@ -6,7 +6,6 @@ use crate::facts::text;
 use crate::walk::input::Input;
 use crate::walk::position::{offset, position};
 use crate::walk::{Context, Definition, Pending, READ, Walk, children, rule_choice, texts};
-use cograph_faults::{Fault, planted};
 use cograph_grammar::{ConstructorNames, DecoratorMeaning, ExportRule, ModifierMeaning, Rule};
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags};
 use cograph_model::{Position, Span, SymbolKind, Visibility};
@@ -73,7 +72,10 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
     let extent = self::extent(&walk.input, start, whole);
     let signature =
         text::signature(&texts::text_at(&walk.input, whole.start_byte()..definition.header_end));
-    let doc = documentation(&walk.input, definition, whole, &pending);
+    let doc = doc_types::documentation(&walk.input, definition, whole, &pending);
+    if doc_types::says_deprecated(&walk.input, definition, whole, &pending) {
+        bits |= flags::DEPRECATED;
+    }
     let applied: Vec<ExprId> = pending
         .decorators
         .iter()
@@ -289,10 +291,15 @@ fn visibility(
     {
         return Visibility::from_word(word).unwrap_or(Visibility::Public);
     }
-    let of_members = enclosing_type_kind(&walk.facts, declaring)
-        .and_then(|owner| rule.members.get(owner.word()));
-    let word =
-        if kind == SymbolKind::Variant { None } else { of_members.or(rule.default.as_ref()) };
+    let owner = enclosing_type_kind(&walk.facts, declaring).map(SymbolKind::word);
+    let of_constructors = owner
+        .filter(|_| kind == SymbolKind::Constructor)
+        .and_then(|owner| rule.constructors.get(owner));
+    let of_owner = || owner.and_then(|owner| rule.members.get(owner));
+    let word = match kind {
+        SymbolKind::Variant => None,
+        _ => of_constructors.or_else(of_owner).or(rule.default.as_ref()),
+    };
     word.and_then(|word| Visibility::from_word(word)).unwrap_or(Visibility::Public)
 }
 
@@ -409,44 +416,6 @@ pub(crate) fn mark_word(input: &Input<'_>, marks: &mut Marks, word: &str) {
             None => marks.exported |= visibility == "exported",
         }
     }
-}
-
-fn documentation<'t>(
-    input: &Input<'t>,
-    definition: &Definition<'t>,
-    whole: Node<'t>,
-    pending: &Pending<'t>,
-) -> Box<str> {
-    let rules = &input.language.manifest.documentation;
-    if let Some(kind) = &rules.body_string
-        && definition.has_body
-        && (definition.kind.is_callable() || definition.kind.is_type())
-        && let Some(string) = first_string(input, definition.node, kind)
-    {
-        return text::summary(texts::text_of(input, string));
-    }
-    let Some((start, end)) = pending.comment else { return Box::default() };
-    let first = definition.first_node(whole, pending).start_byte();
-    let gap = input.source.get(end..first).unwrap_or_default();
-    let comment = texts::text_at(input, start..end);
-    let documents = rules.prefixes.is_empty()
-        || rules.prefixes.iter().any(|prefix| comment.starts_with(prefix.as_str()));
-    let is_apart = gap.iter().filter(|&&byte| byte == b'\n').count() > 1;
-    if !documents || is_apart && !planted(Fault::DistantComments) {
-        return Box::default();
-    }
-    text::summary(&comment)
-}
-
-/// Returns the string that is the first statement of a definition's body, and nothing else in it.
-fn first_string<'t>(input: &Input<'t>, node: Node<'t>, kind: &str) -> Option<Node<'t>> {
-    let body = children::last_named_child(node)?;
-    let statement = children::first_named_child(input, body)?;
-    let string = match statement.kind() == kind {
-        true => statement,
-        false => children::first_named_child(input, statement)?,
-    };
-    (string.kind() == kind && string.byte_range() == statement.byte_range()).then_some(string)
 }
 
 /// True for a node that only holds decorators, such as the attributes in one pair of brackets.

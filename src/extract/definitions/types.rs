@@ -63,7 +63,7 @@ pub(crate) fn named_type<'t>(
     name: NameId,
     name_node: Node<'t>,
 ) -> ExprId {
-    let Rule::Type { kind, bases, body, type_params, params, members, .. } = rule else {
+    let Rule::Type { kind, bases, body, type_params, params, fields, members, .. } = rule else {
         return ExprId::NONE;
     };
     let body_node = body.as_ref().and_then(|selector| selector.first(node));
@@ -83,7 +83,12 @@ pub(crate) fn named_type<'t>(
     walk.context.callable.self_scope = inner;
     self::bases(walk, node, bases, symbol);
     if let Some(params) = params.as_ref().and_then(|selector| selector.first(node)) {
+        let outer = std::mem::replace(
+            &mut walk.context.around.section,
+            fields.as_ref().and_then(|word| Visibility::from_word(word)),
+        );
         parameters::parameters(walk, params, symbol);
+        walk.context.around.section = outer;
     }
     if let Some(members) = members {
         items::listed(walk, node, members);

@@ -1,6 +1,6 @@
 //! Calls: callee, arguments, and special calls: imports, tests, casts.
 
-use crate::bindings::fields;
+use crate::bindings::{derivation, fields};
 use crate::definitions::constructions;
 use crate::expressions::{construct, values};
 use crate::facts::builder::Builder;
@@ -157,6 +157,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
     if let Some(ty) = made {
         constructions::made(walk, ty, list);
     }
+    derivation::by_call(walk, callee_value, list);
     if count == 0 && is_super_call(&walk.input, &walk.facts, callee_value) {
         if let Some(index) = site.get() {
             walk.facts.sites[index].kind = SiteKind::Call;

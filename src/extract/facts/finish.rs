@@ -4,8 +4,8 @@
 use crate::facts::text;
 use cograph_grammar::Language;
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, Symbol,
-    flags,
+    BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, Site,
+    Symbol, flags,
 };
 use cograph_model::words::{self, Passage};
 use cograph_model::{SiteKind, SymbolKind};
@@ -26,6 +26,7 @@ pub(crate) fn finish(
     facts.test = language.manifest.tests.files.iter().any(|glob| matches(glob, path));
     drop_local_sites(&mut facts, language);
     facts.sites.list_mut().sort_by_key(|site| site.byte);
+    drop_repeated_sites(facts.sites.list_mut());
     find_containers(&mut facts, language);
     mark_tests(&mut facts, language);
     facts
@@ -86,6 +87,22 @@ fn drop_local_sites(facts: &mut FileFacts, language: &Language) {
         name.get().is_some_and(|position| !is_ignored[position])
             && !local.holds(scopes, name, scope, site.byte)
     });
+}
+
+/// Drops what a second visit of a node recorded again, such as the type of a case: one name is one
+/// reference of a kind.
+fn drop_repeated_sites(sites: &mut Vec<Site>) {
+    let what = |site: &Site| (site.byte, site.kind, site.name, site.import);
+    let mut kept = 0;
+    for at in 0..sites.len() {
+        let site = sites[at];
+        let same_place = sites[..kept].iter().rev().take_while(|other| other.byte == site.byte);
+        if !same_place.map(what).any(|other| other == what(&site)) {
+            sites[kept] = site;
+            kept += 1;
+        }
+    }
+    sites.truncate(kept);
 }
 
 /// Bindings in scopes inside callables.

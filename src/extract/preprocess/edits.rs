@@ -18,6 +18,8 @@ pub(crate) struct Made {
     pub(crate) name: String,
     /// True if the macro is defined in the file, so that the name is certain.
     pub(crate) is_known: bool,
+    /// Words before the name in the expansion.
+    pub(crate) words: Vec<String>,
     /// True if its arguments are parsed as the head of a function.
     pub(crate) is_typed: bool,
 }

@@ -52,9 +52,10 @@ impl Finder<'_> {
         else {
             return false;
         };
-        let (name, is_known) = self.name_made(at, &arguments, anchor);
+        let (name, is_known, words) = self.name_made(at, &arguments, anchor);
         let is_typed = self.rewrite(at, close, &arguments, anchor);
-        self.made.push(Made { head: self.range(at, close), name, is_known, is_typed });
+        let head = self.range(at, close);
+        self.made.push(Made { head, name, is_known, words, is_typed });
         self.uses.push(Use { name: self.tokens[at].range(), kind: SiteKind::Call });
         true
     }
@@ -82,9 +83,14 @@ impl Finder<'_> {
         argument.len() == 1 && self.is_plain(argument.start)
     }
 
-    /// Returns the name of the created definition, and whether it is from the expansion; otherwise
-    /// it is that of the first arguments.
-    fn name_made(&self, at: usize, arguments: &[Range<usize>], anchor: usize) -> (String, bool) {
+    /// Returns the name of the created definition, whether it is from the expansion, and the words
+    /// before it there; otherwise it is that of the first arguments.
+    fn name_made(
+        &self,
+        at: usize,
+        arguments: &[Range<usize>],
+        anchor: usize,
+    ) -> (String, bool, Vec<String>) {
         let text = |argument: &Range<usize>| match argument.is_empty() {
             true => String::new(),
             false => {
@@ -94,15 +100,15 @@ impl Finder<'_> {
         };
         let texts: Vec<String> = arguments.iter().map(text).collect();
         let name = String::from_utf8_lossy(self.tokens[at].bytes(self.source)).into_owned();
-        if let Some(made) =
+        if let Some((made, words)) =
             Replacements::of(self.rules, self.source, self.tokens).made_by(&name, &texts)
         {
-            return (made, true);
+            return (made, true, words);
         }
         let are_words = arguments.iter().all(|argument| self.is_one_word(argument));
         match arguments.len() > 1 && are_words && !self.counts_parameters(at, arguments) {
-            true => (texts.join("_"), false),
-            false => (text(&(anchor..anchor + 1)), false),
+            true => (texts.join("_"), false, Vec::new()),
+            false => (text(&(anchor..anchor + 1)), false, Vec::new()),
         }
     }
 
@@ -179,15 +185,18 @@ impl<'s> Replacements<'s> {
         Self { rules, by_name: definitions.filter_map(read).collect() }
     }
 
-    /// Returns the name of the function whose head a macro use expands to.
-    fn made_by(&self, name: &str, arguments: &[String]) -> Option<String> {
+    /// Returns the name of the function whose head a macro use expands to, and the words before it.
+    fn made_by(&self, name: &str, arguments: &[String]) -> Option<(String, Vec<String>)> {
         let (mut name, mut arguments) = (name.to_owned(), arguments.to_vec());
+        let mut before = Vec::new();
         for depth in 0..MAX_EXPANSION_DEPTH {
             let Some((parameters, replacement)) = self.by_name.get(&*name) else {
-                return (depth > 0).then_some(name);
+                return (depth > 0).then_some((name, before));
             };
-            let words = self.replaced(parameters, replacement, &arguments);
+            let mut words = self.replaced(parameters, replacement, &arguments);
             let (callee, given) = last_call(&words)?;
+            words.truncate(words.iter().position(|word| *word == callee).unwrap_or(0));
+            before.extend(words);
             (name, arguments) = (callee, given);
         }
         None

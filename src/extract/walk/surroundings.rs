@@ -1,11 +1,11 @@
 //! Nodes around definitions: type parameters, friends, visibility sections, test macros.
 
 use crate::preprocess::edits::Made;
-use crate::walk::context::{Context, Declared, READ, Surroundings, Usage};
+use crate::walk::context::{Declared, READ, Surroundings, Usage};
 use crate::walk::input::Input;
 use crate::walk::{Walk, children, names, rule_choice, texts};
 use cograph_grammar::{Rule, Selector, TestMacroKind};
-use cograph_model::facts::{Expr, ExprId, NameId, ScopeKind};
+use cograph_model::facts::{Expr, ExprId, NameId, ScopeKind, flags};
 use cograph_model::{SiteKind, Visibility};
 use tree_sitter::Node;
 
@@ -117,10 +117,45 @@ pub(crate) fn member_init<'t>(
     ExprId::NONE
 }
 
-pub(crate) fn section<'t>(input: &Input<'t>, context: &mut Context<'t>, node: Node<'t>) -> ExprId {
-    let word = texts::text_of(input, node).trim_end_matches(':').trim();
-    if let Some(visibility) = input.language.manifest.visibility.words.get(word) {
-        context.around.section = Visibility::from_word(visibility);
+/// Sets the visibility that `mark`, by default the node, says.
+pub(crate) fn section<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    mark: Option<&'static Selector>,
+    of: Option<&'static Selector>,
+) -> ExprId {
+    let mark = mark.and_then(|selector| selector.first(node)).unwrap_or(node);
+    let word = texts::text_of(&walk.input, mark).trim_end_matches(':').trim();
+    let visibility = walk.input.language.manifest.visibility.words.get(word);
+    let visibility = visibility.and_then(|word| Visibility::from_word(word));
+    let Some(of) = of.and_then(|selector| selector.first(node)) else {
+        if visibility.is_some() {
+            walk.context.around.section = visibility;
+        }
+        return ExprId::NONE;
+    };
+    for part in children::named_children(&walk.input, of) {
+        if matches!(rule_choice::rule_at(&walk.input, part), Some(Rule::Literal { .. })) {
+            let name = names::name_of(walk, part);
+            set_visibility(walk, name, visibility);
+            continue;
+        }
+        let outer = std::mem::replace(&mut walk.context.around.section, visibility);
+        walk.visit(part, READ);
+        walk.context.around.section = outer;
     }
     ExprId::NONE
+}
+
+/// Sets the visibility of the members of this name that the type around has so far.
+fn set_visibility(walk: &mut Walk<'_>, name: NameId, visibility: Option<Visibility>) {
+    let (Some(visibility), around) = (visibility, walk.context.enclosing) else { return };
+    let members = walk.facts.facts.symbols.iter_mut();
+    for member in members.filter(|member| member.container == around && member.name == name) {
+        member.visibility = visibility;
+        match visibility {
+            Visibility::Public | Visibility::Protected => member.flags |= flags::EXPORTED,
+            _ => member.flags &= !flags::EXPORTED,
+        }
+    }
 }

@@ -14,6 +14,8 @@ pub struct Documentation {
     pub prefixes: Vec<String>,
     /// Node kind of a string that documents a definition as the first statement of its body.
     pub body_string: Option<String>,
+    /// First words of a line in such a comment by which a definition is deprecated.
+    pub deprecated: Vec<String>,
     /// Tags in comments that state the type of a parameter: the type in braces, then the name
     /// (`@param`).
     pub param_tags: Vec<String>,

@@ -48,6 +48,10 @@ pub enum CallMeaning {
     /// A value of the type before the name of the callee: of the awaited items of the list that is
     /// the argument, by position (`Promise.all([…])`).
     Gather,
+    /// The first argument derives from the second (`inherits(Derived, Base)`).
+    Derive,
+    /// A prototype that derives from the one that is the argument (`Object.create(..)`).
+    Prototype,
     /// A type parameter (`TypeVar`).
     TypeParameter,
     /// A test of the first argument for the type that is the second (`isinstance(value, T)`).
