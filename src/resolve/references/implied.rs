@@ -7,7 +7,7 @@ use crate::inference::{
     call::{self, CallArguments},
     extensions, generics, hierarchy, infer, lists, lookup, overload, scopes, symbol_types,
 };
-use crate::references::outcome::chosen;
+use crate::references::outcome::{chosen, external};
 use crate::units::bounds::qualified;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
@@ -194,4 +194,40 @@ pub(super) fn outside_alias(db: &Db, of: SymbolRef) -> Option<Rc<str>> {
         Ty::External(name) | Ty::Builtin(name, _) => Some(name),
         _ => None,
     }
+}
+
+/// Returns the name of the member that a reference to one means: of a decorator, with the ending of
+/// its type where that has one.
+pub(super) fn whole_name(db: &Db, file: FileId, site: &Site, object: ExprId, name: Name) -> Name {
+    let of = || infer::type_of(db, file, object);
+    scopes::whole_decorator(db, file, name)
+        .filter(|_| site.kind == SiteKind::Decorate)
+        .filter(|whole| matches!(lookup::member(db, &of(), *whole), Member::Symbols(_)))
+        .unwrap_or(name)
+}
+
+/// Resolves a decorator that is a member of a property itself, not of its value (`@size.setter`).
+pub(super) fn accessor(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    object: ExprId,
+    name: Name,
+) -> Option<Resolution> {
+    let unit = db.program.known(file);
+    let position = object.get().filter(|_| site.kind == SiteKind::Decorate)?;
+    let Expr::Name(property, scope) = unit.facts.exprs[position] else { return None };
+    let at = unit.facts.positions[position];
+    let (entity, _) = scopes::lookup(db, file, db.name(file, property), scope, at)?;
+    let Entity::Symbols(symbols) = entity else { return None };
+    let first = *symbols.first()?;
+    let (entry, of) = (db.program.symbol(first), db.program.known(first.file));
+    let decorators = of.facts.lists.get(entry.decorators.range())?;
+    let is_property = entry.flags & flags::PROPERTY != 0;
+    let decorator = decorators.first().and_then(|of| of.get()).filter(|_| is_property)?;
+    let (Expr::Name(decorator, _) | Expr::Member(_, decorator)) = of.facts.exprs[decorator] else {
+        return None;
+    };
+    let outside = format!("{}.{}", of.text(decorator), db.program.text(name));
+    Some(external(&outside, Step::Builtin))
 }

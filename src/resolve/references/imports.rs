@@ -3,7 +3,7 @@
 use crate::db::Db;
 use crate::db::ty::Entity;
 use crate::inference::{
-    definition, inherent, linkage, overrides, scopes::imported, visited::Visited,
+    definition, hierarchy, inherent, linkage, overrides, scopes::imported, visited::Visited,
 };
 use crate::references::outcome::{chosen, external, module_target, unresolved};
 use crate::references::{exhaustiveness, proof, variants};
@@ -37,7 +37,13 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         }
         ImportTarget::Path { module, path, .. } => {
             match imported::import_entity(db, file, site.import, &mut Visited::default()) {
-                Some(Entity::Symbols(mut symbols)) => {
+                Some(Entity::Symbols(symbols)) => {
+                    let declares = db.program.known(file).language.manifest.resolution.declarations;
+                    let symbols = match declares {
+                        true => definition::with_definitions(db, &symbols),
+                        false => symbols,
+                    };
+                    let mut symbols = hierarchy::merged_once(db, symbols);
                     overrides::defined(db, &mut symbols);
                     let several = Step::SeveralValues;
                     let found =
@@ -74,7 +80,7 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
     }
 }
 
-/// Resolves an import of all members of a type (`use Kind::*`).
+/// Resolves an import of all members of a type (`use Kind::*`) or of a module of a library.
 fn members_of_type(db: &Db, file: FileId, site: &Site, path: &[Name]) -> Option<Resolution> {
     if path.is_empty() {
         return None;
@@ -91,6 +97,7 @@ fn members_of_type(db: &Db, file: FileId, site: &Site, path: &[Name]) -> Option<
                 Step::SeveralValues,
             ))
         }
+        Entity::External(name) => Some(external(&name, Step::ExternalImport)),
         _ => None,
     }
 }

@@ -159,11 +159,13 @@ fn given_to_interface(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>)
     }
 }
 
-/// True if a member may override another: in languages with overloads, only with the same arity.
+/// True if a member may override another: in languages with overloads, only with as many parameters.
+/// Default values need not be those of the overridden one.
 fn found_fits(db: &Db, from: SymbolRef, to: SymbolRef) -> bool {
     let rules = &db.program.known(from.file).language.manifest.resolution;
     let (a, b) = (db.program.symbol(from), db.program.symbol(to));
-    let fits = a.kind == b.kind && (!rules.overloads || a.arity == b.arity);
+    let is_as_long = a.params.len == b.params.len && a.arity.1 == b.arity.1;
+    let fits = a.kind == b.kind && (!rules.overloads || a.arity == b.arity || is_as_long);
     fits && (!rules.inherited_overloads
         || a.kind != SymbolKind::Method
         || overrides::overrides(db, from, to))

@@ -135,11 +135,10 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
         }
         Expr::Member(object, name) => {
             let name = db.name(file, name);
-            let of = || infer::type_of(db, file, object);
-            let whole = scopes::whole_decorator(db, file, name)
-                .filter(|_| site.kind == SiteKind::Decorate)
-                .filter(|whole| matches!(lookup::member(db, &of(), *whole), Member::Symbols(_)));
-            member_site(db, file, site, object, whole.unwrap_or(name))
+            implied::accessor(db, file, site, object, name).unwrap_or_else(|| {
+                let name = implied::whole_name(db, file, site, object, name);
+                member_site(db, file, site, object, name)
+            })
         }
         Expr::Construct(ty, args) if site.kind == SiteKind::Construct => {
             let constructors = call::implied_constructors(db, file, ty, args);

@@ -230,9 +230,17 @@ fn visible_symbols<'a>(
     let unit = db.program.known(file);
     let rules = &unit.language.manifest.resolution;
     let bound = all.iter().filter(|(_, binding)| binding.kind == BindingKind::Symbol);
+    // The block of a branch is in the branch.
+    let branch = |binding: &Binding| {
+        let mut block = binding.block;
+        while block != binding.scope && unit.scope_kind(block) == ScopeKind::Block {
+            block = unit.parent(block);
+        }
+        block
+    };
     let mut symbols: SmallVec<[(SymbolRef, ScopeId, u32); 2]> = bound
         .map(|(_, binding)| {
-            (SymbolRef { file, symbol: binding.symbol }, binding.block, binding.from)
+            (SymbolRef { file, symbol: binding.symbol }, branch(binding), binding.from)
         })
         .collect();
     if rules.overloads || rules.separate_types || rules.declarations || symbols.len() < 2 {
