@@ -21,7 +21,7 @@ use cograph::extract::{Limits, extract};
 use cograph::grammar::{self, Tier};
 use cograph::model::facts::{FileFacts, ImportKind, LocalSymbol, Symbol, flags};
 use cograph::model::graph::{FileId, FileRecord, FileResolution, FileStamp, SymbolRef, Target};
-use cograph::model::{RepoPath, SkipReason, Step};
+use cograph::model::{RepoPath, SkipReason, Step, Verdict};
 use cograph::resolve::{Names, ProjectFile, Shared, Tables};
 
 struct Fixture {
@@ -360,6 +360,27 @@ fn every_fixture_gives_its_facts() {
     assert!(!all.is_empty(), "there are fixtures");
     assert!(!is_written, "expectations were written anew, and nothing was compared");
     assert!(failures.is_empty(), "{failures}");
+}
+
+#[test]
+fn an_ambiguous_site_has_several_candidates_and_none_is_there_twice() {
+    for path in fixtures() {
+        let fixture = parse(&fs::read_to_string(&path).expect("a readable fixture"));
+        let built = build(&fixture.sources);
+        for (of, facts, resolution) in built.facts() {
+            let mut seen = BTreeSet::new();
+            for (site, resolved) in facts.sites.list().iter().zip(&resolution.sites) {
+                let at = format!("{} {of}:{}:{}", path.display(), site.at.line, site.at.column);
+                let several = match &resolved.target {
+                    Target::Candidates(candidates) => candidates.len() > 1,
+                    _ => false,
+                };
+                assert!(resolved.verdict != Verdict::Ambiguous || several, "{at}: one candidate");
+                let what = (site.byte, site.kind.word(), site.name.get(), site.import.get());
+                assert!(seen.insert(what), "{at}: the same {} twice", site.kind.word());
+            }
+        }
+    }
 }
 
 #[test]

@@ -48,7 +48,8 @@ JAVASCRIPT = (".js", ".cjs", ".mjs", ".jsx")
 STATED = (".d.ts", ".d.cts", ".d.mts")
 PROVEN = ("resolved", "likely")
 Site = collections.namedtuple("Site", "kind verdict step to")
-Missed = collections.namedtuple("Missed", "row how")
+Missed = collections.namedtuple("Missed", "row how called")
+INSTEAD = ("candidates with it", "other target", "other candidates", "external", "unresolved", "no site")
 
 
 class Store:
@@ -160,11 +161,11 @@ class Judged:
                 kind["right"] += 1
             elif right:
                 kind["possible"] += 1
-                self.missed.append(Missed(row, f"{right[0].verdict} {right[0].step}"))
+                self.missed.append(Missed(row, f"{right[0].verdict} {right[0].step}", "candidates with it"))
             else:
                 how = f"{sites[0].verdict} {sites[0].step}" if sites else "no site"
                 kind["external" if sites and sites[0].verdict == "external" else "missed"] += 1
-                self.missed.append(Missed(row, how))
+                self.missed.append(Missed(row, how, called_instead(sites)))
         elif targets and not row.get("local"):
             kind["no symbol"] += 1
         for site in sites:
@@ -204,6 +205,16 @@ class Judged:
         return lines
 
 
+def called_instead(sites):
+    """What the index says of a true occurrence that none of the sites at its place leads to: one of INSTEAD."""
+    if not sites:
+        return "no site"
+    for verdicts, called in ((PROVEN, "other target"), (("ambiguous", "possible"), "other candidates"), (("external",), "external")):
+        if any(site.verdict in verdicts for site in sites):
+            return called
+    return "unresolved"
+
+
 HEAD = ["kind", "required", "P", "R", "wrong", "possible", "missed", "external", "no symbol", "likely"]
 
 
@@ -216,11 +227,21 @@ def rows(path):
         return [row for row in map(json.loads, file) if "kind" in row or "inactive" in row]
 
 
+def instead(missed):
+    """How many occurrences were called what, with the three most frequent verdicts and reasons of each."""
+    by_call = collections.defaultdict(collections.Counter)
+    for _, how, called in missed:
+        by_call[called][how] += 1
+    for called in INSTEAD:
+        hows = ", ".join(f"{count} {how}" for how, count in by_call[called].most_common(3))
+        yield f"  {by_call[called].total():>6} {called}" + (f": {hows}" if hows else "")
+
+
 def report(judged, source, what, count, seed=1):
     """Samples of what is missed or wrong, grouped by how the index judged them."""
     groups = collections.defaultdict(list)
     if what == "missed":
-        for row, how in judged.missed:
+        for row, how, _ in judged.missed:
             groups[f"{row['kind']}: {how}"].append((row, ""))
     else:
         for row, site in judged.wrong:
@@ -318,6 +339,7 @@ def main():
         keep_first_scores()
     for line in [HEAD, *judged.table()]:
         print("  ".join(f"{cell!s:>9}" for cell in line))
+    print("", "What required occurrences were called that are not found:", *instead(judged.missed), sep="\n")
     lines = {}
 
     def source(path, line):
