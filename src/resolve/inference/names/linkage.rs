@@ -325,10 +325,7 @@ pub(crate) fn linked_in_alternatives(db: &Db, file: FileId, name: Name, scope: S
             };
         }
         if !all.is_empty() {
-            // Several of one program: the nearest is the one that it was written for.
-            let folder = program.path(file).directory();
-            let is_near = |symbol: &SymbolRef| program.path(symbol.file).directory() == folder;
-            return all.into_iter().filter(is_near).collect();
+            break;
         }
         space = program.spaces().parent(current);
     }
