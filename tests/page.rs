@@ -75,9 +75,27 @@ impl Project {
     }
 }
 
-fn answer<'d>(data: &'d Value, name: &str, has: impl Fn(&Value) -> bool) -> Option<&'d Value> {
+fn answer(data: &Value, name: &str, has: impl Fn(&Value) -> bool) -> Option<Value> {
     let answers = data["answers"].as_array().expect("a list");
-    answers.iter().find(|one| one[0] == name && has(&one[1])).map(|one| &one[2])
+    let found = answers.iter().find(|one| one[0] == name && has(&one[1]))?;
+    Some(unpacked(&found[2], data))
+}
+
+/// What is packed, as `packed.ts` of the page reads it.
+fn unpacked(packed: &Value, data: &Value) -> Value {
+    let Some([tag, values @ ..]) = packed.as_array().map(Vec::as_slice) else {
+        return packed.clone();
+    };
+    let at = |tag: i64| usize::try_from(tag - 1).expect("a place");
+    let values = values.iter().map(|one| unpacked(one, data));
+    match tag.as_i64().expect("a tag") {
+        0 => Value::Array(values.collect()),
+        tag @ 1.. => {
+            let names = data["shapes"][at(tag)].as_array().expect("names").iter();
+            names.map(|name| name.as_str().expect("a name").to_owned()).zip(values).collect()
+        }
+        tag => unpacked(&data["shared"][at(-tag)], data),
+    }
 }
 
 #[test]

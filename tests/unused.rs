@@ -249,3 +249,173 @@ fn a_path_and_classes_select_and_nothing_is_exit_code_one() {
     let (found, code) = unused(&files, &["--classes", "only-tests-use-it"]);
     assert_eq!((found.len(), code), (0, 1));
 }
+
+const FIELDS: &str = "\
+class Field:
+    _CHECK = True
+
+    def read(self):
+        return self._CHECK
+
+
+class Method(Field):
+    _CHECK = False
+    _SPARE = 1
+
+
+print(Field().read(), Method)
+
+
+class Meta(type):
+    def __new__(mcs, name, bases, members):
+        raise ValueError(name)
+
+
+class Schema(metaclass=Meta):
+    pass
+
+
+def error():
+    with raises(ValueError):
+        class Bad(Schema):
+            fields = 1
+
+
+error()
+";
+
+#[test]
+fn what_a_base_reads_and_what_a_metaclass_makes_is_doubtful() {
+    let (found, _) = unused(&[("fields.py", FIELDS)], &[]);
+    assert_eq!(names(&found, "unused"), ["Method._SPARE"], "{found:?}");
+    let reason = |name: &str| found.iter().find(|one| one.0 == name).map_or("", |one| &one.2);
+    assert!(reason("Method._CHECK").contains("a base of its class has it too"), "{found:?}");
+    assert!(reason("error.Bad").contains("derives from type"), "{found:?}");
+}
+
+const JAVA: &str = "\
+class Adapter {
+  private static final Cache<String> NAMES =
+      new Cache<String>() {
+        @Override
+        protected String computeValue(Class<?> type) {
+          return type.getName();
+        }
+      };
+
+  public static String name() {
+    return NAMES.get();
+  }
+
+  private void gone() {}
+}
+";
+
+const JAVA_TEST: &str = "\
+import org.junit.jupiter.api.Test;
+
+class AdapterTest {
+  @Test
+  void names() {
+    Adapter.name();
+  }
+
+  private static void printed() {}
+}
+";
+
+#[test]
+fn members_of_types_without_a_name_and_types_whose_members_a_runner_calls_are_not_unused() {
+    let files =
+        [("src/main/java/Adapter.java", JAVA), ("src/test/java/AdapterTest.java", JAVA_TEST)];
+    let (found, _) = unused(&files, &[]);
+    assert_eq!(names(&found, "unused"), ["Adapter.gone", "AdapterTest.printed"], "{found:?}");
+}
+
+const TRAITS: &str = "\
+use std::process::Command;
+
+trait CommandExt {
+    fn guarded(self) -> u32;
+    fn spare(self) -> u32;
+}
+
+impl CommandExt for Command {
+    fn guarded(self) -> u32 {
+        1
+    }
+    fn spare(self) -> u32 {
+        2
+    }
+}
+
+pub fn run() -> u32 {
+    enum Terminator {
+        Newline,
+        End,
+    }
+
+    use Terminator::*;
+
+    let end = if Command::new(\"a\").guarded() == 1 { Newline } else { End };
+    match end {
+        Newline => 1,
+        End => 2,
+    }
+}
+";
+
+#[test]
+fn what_an_implementation_for_a_type_outside_defines_goes_with_it() {
+    let (found, _) = unused(&[("src/lib.rs", TRAITS)], &[]);
+    assert_eq!(names(&found, "unused"), Vec::<&str>::new(), "{found:?}");
+}
+
+#[test]
+fn what_a_manifest_names_is_doubtful() {
+    let manifest = "[project]\nname = 'tool'\n[project.scripts]\ntool = 'tool.cli:_main'\n";
+    let package = "{\"name\": \"tool\", \"bin\": \"./cli.js\"}\n";
+    let files = [
+        ("pyproject.toml", manifest),
+        ("tool/cli.py", "def _main():\n    pass\n\n\ndef _gone():\n    pass\n"),
+        ("package.json", package),
+        ("cli.js", "function run() {}\n\nfunction gone() {}\n\nrun();\n"),
+    ];
+    let (found, _) = unused(&files, &[]);
+    assert_eq!(names(&found, "unused"), ["gone", "_gone"], "{found:?}");
+    let main = found.iter().find(|one| one.0 == "_main").expect("it is listed");
+    assert!(main.2.contains("text at pyproject.toml:4"), "{main:?}");
+}
+
+const BASES: &str = "\
+interface Value {
+  readonly note: string;
+  toText(): string;
+}
+interface Line extends Value {
+  readonly text: string;
+}
+class LineOf implements Line {
+  text = '';
+  get note() {
+    return this.text;
+  }
+  toText() {
+    return this.text;
+  }
+  private gone() {}
+}
+declare module 'library' {
+  interface Options {
+    tool: string;
+  }
+}
+export const value: Value = new LineOf();
+";
+
+#[test]
+fn what_a_base_has_and_what_is_added_to_a_library_is_not_unused() {
+    let (found, _) = unused(&[("src/a.ts", BASES)], &[]);
+    let pair = ["Value.toText", "LineOf.toText", "LineOf.gone"];
+    assert_eq!(names(&found, "unused"), pair, "what is declared and what does it go together");
+}

@@ -5,6 +5,7 @@ pub(super) mod check;
 pub(super) mod cycles;
 pub(super) mod diff;
 mod impact;
+mod listing;
 pub(super) mod page;
 pub(super) mod unused;
 

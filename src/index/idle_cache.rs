@@ -53,7 +53,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> IdleCache<K, T> {
     }
 
     /// Records a use of a value. Returns false if it is not cached.
-    pub(crate) fn touch(&self, key: &K) -> bool {
+    pub fn touch(&self, key: &K) -> bool {
         let mut state = self.shared.lock();
         state.find(key).map(|entry| entry.used = Instant::now()).is_some()
     }
@@ -69,7 +69,7 @@ impl<K: Clone + PartialEq + Send + 'static, T: Send + 'static> IdleCache<K, T> {
     }
 
     /// Inserts a value and drops the previous one.
-    pub(crate) fn put(&self, key: &K, value: T) {
+    pub fn put(&self, key: &K, value: T) {
         let before = {
             let mut state = self.shared.lock();
             let before = state.take(key);

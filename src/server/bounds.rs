@@ -1,7 +1,7 @@
 //! Checks that docs/limits.md lists every limit on what a peer or a file of a repository can take,
 //! with its value.
 
-use super::page::{map, matrix, neighbourhood, written};
+use super::page::{find, kept, map, matrix, neighbourhood, written};
 use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
 use super::tools::tool::common::MAX_MEANINGS;
@@ -184,11 +184,15 @@ fn of_page() -> Vec<(&'static str, String)> {
         ("neighbourhood::MAX_LINES", count(neighbourhood::MAX_LINES as usize)),
         ("neighbourhood::MAX_SITES", count(neighbourhood::MAX_SITES)),
         ("neighbourhood::MAX_NEIGHBOURS", count(neighbourhood::MAX_NEIGHBOURS)),
+        ("around::MAX_REFERENCES", count(cograph_query::explore::neighbourhood::MAX_REFERENCES)),
+        ("find::MAX_FOUND", count(find::MAX_FOUND)),
         ("map::MAX_BOXES", count(map::MAX_BOXES)),
         ("matrix::MAX_ROWS", count(matrix::MAX_ROWS)),
         ("matrix::MAX_CELLS", count(matrix::MAX_CELLS)),
+        ("kept::MAX_KEPT", count(kept::MAX_KEPT)),
         ("written::MAX_SYMBOLS", count(written::MAX_SYMBOLS)),
         ("written::MAX_DIRECTORIES", count(written::MAX_DIRECTORIES)),
+        ("written::MAX_NEIGHBOURS", count(written::MAX_NEIGHBOURS)),
         ("written::MAX_ANSWERS", bytes(written::MAX_ANSWERS)),
         ("matrix::MAX_USES", count(matrix::MAX_USES)),
     ]

@@ -35,9 +35,12 @@ mod jsonrpc;
 mod language_server;
 /// What the page asks.
 mod page {
+    pub(crate) mod find;
+    pub(crate) mod kept;
     pub(crate) mod map;
     pub(crate) mod matrix;
     pub(crate) mod neighbourhood;
+    mod packed;
     pub(crate) mod questions;
     pub(crate) mod written;
 }

@@ -6,9 +6,9 @@
     scripts/clients page BIN DIR --chromium PATH    the browser; by default `chromium`
     scripts/clients page BIN DIR --modules DIR      where playwright-core is; by default npm puts it into target/page
 
-Three parts: the served page of DIR (first paint, 200 interactions, at most 2,000 elements, keys, names for screen readers, 320 columns);
-the written page of DIR without a network; a repository with thirty names of markup, directions and control characters. The browser finds
-no host but this machine. Any request elsewhere, error on the console or violation of the content security policy is a failure, and so
+Four parts: the served page of DIR (first paint, 200 interactions, at most 2,000 elements, keys, names for screen readers, 320 columns);
+the written page of DIR without a network; a repository with thirty names of markup, directions and control characters; one with a history and
+coverage, whose map has every colour and whose written page has a change. The browser finds no host but this machine. Any request elsewhere, error on the console or violation of the content security policy is a failure, and so
 are a first paint after 1 s and a 95th percentile of the interactions above 100 ms. The exit code is 1 for a failure.
 """
 import json
@@ -143,6 +143,27 @@ def hostile(place):
     return words
 
 
+def coloured(place, program, environment):
+    """A repository with two commits, something unused, and coverage of one of its tests."""
+    files = {
+        "shop/cart.py": "def total(prices):\n    return sum(prices)\n\n\ndef _forgotten():\n    return 0\n",
+        "shop/main.py": "from shop.cart import total\n\n\ndef main():\n    print(total([1, 2]))\n\n\nmain()\n",
+        "tests/test_cart.py": "from shop.cart import total\n\n\ndef test_total():\n    assert total([1]) == 1\n",
+    }
+    for path, text in files.items():
+        (place / path).parent.mkdir(parents=True, exist_ok=True)
+        (place / path).write_text(text, encoding="utf-8")
+    git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    run = lambda *command: subprocess.run(command, cwd=place, env=environment, check=True, capture_output=True)
+    run("git", "init", "--quiet")
+    run("git", "add", ".")
+    run(*git, "commit", "--quiet", "--message", "first")
+    (place / "shop/cart.py").write_text(files["shop/cart.py"].replace("(prices)", "(prices, tax=0)", 1), encoding="utf-8")
+    run(*git, "commit", "--quiet", "--all", "--message", "second")
+    (place / "test_total.lcov").write_text("SF:shop/cart.py\nDA:1,1\nDA:2,1\nend_of_record\n", encoding="utf-8")
+    run(program, "coverage", "add", "test_total.lcov", "--test", "test_total")
+
+
 def main():
     arguments = sys.argv[1:]
     options = {}
@@ -172,7 +193,7 @@ def main():
             failures += report(f"{root.name}, served", drive({**job, "what": "views", "url": url}))
         file = Path(place) / "page.html"
         subprocess.run([program, "page", "--out", file, "--root", root], env=environment, check=True)
-        in_file = {view: address for view, address in at.items() if view in ("search", "map", "matrix")}
+        in_file = {view: address for view, address in at.items() if view != "path"}
         found = drive({**job, "what": "file", "url": file.as_uri(), "addresses": in_file})
         failures += report(f"{root.name}, one file of {file.stat().st_size:,} bytes", found)
         strange = Path(place) / "strange"
@@ -182,4 +203,11 @@ def main():
             failures += report("hostile names, served", drive({**job, "what": "names", "url": url, "names": names}))
         subprocess.run([program, "page", "--out", file, "--root", strange], env=environment, check=True)
         failures += report("hostile names, one file", drive({**job, "what": "names", "url": file.as_uri(), "names": names}))
+        plain = Path(place) / "plain"
+        plain.mkdir()
+        coloured(plain, program, environment)
+        with Served(program, plain, environment) as url:
+            failures += report("colours, served", drive({**job, "what": "colours", "url": url}))
+        subprocess.run([program, "page", "--out", file, "--change", "HEAD~1..HEAD", "--root", plain], env=environment, check=True)
+        failures += report("a change, one file", drive({**job, "what": "change", "url": file.as_uri()}))
     return 1 if failures else 0

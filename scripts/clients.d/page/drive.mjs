@@ -79,14 +79,23 @@ async function count(page) {
   if (elements > 2000) problem(`${elements} elements at ${await page.evaluate(() => location.hash)}`);
 }
 
-async function shots(page, name) {
-  if (!job.shots) return;
-  for (const [view, hash] of Object.entries(job.addresses)) {
+/** Opens each view; each control of it has a name. */
+async function shots(page, name, addresses = job.addresses) {
+  for (const [view, hash] of Object.entries(addresses)) {
     await page.evaluate((to) => { location.hash = to; }, hash);
-    await settle(page, ready[view]);
+    await settle(page, ready[view.split("-")[0]]);
+    await named(page, view);
+    if (!job.shots) continue;
     await page.waitForTimeout(150);
     await page.screenshot({ path: join(job.shots, `${name}-${view}.png`) });
   }
+}
+
+/** Every control has a name, and every image and diagram. */
+async function named(page, view) {
+  const unnamed = await page.evaluate(() => [...document.querySelectorAll("a, button, input, summary, svg, [tabindex='0'], [role=link], [role=radio]")]
+    .filter((one) => !(one.getAttribute("aria-label") ?? one.textContent ?? "").trim() && !one.labels?.length).map((one) => one.outerHTML.slice(0, 80)));
+  unnamed.forEach((one) => problem(`no name at ${view}: ${one}`));
 }
 
 /** 200 interactions of nine kinds; the time until each is drawn. */
@@ -101,7 +110,7 @@ async function interactions(page) {
         field.dispatchEvent(new InputEvent("input", { bubbles: true }));
       },
       done: () => location.hash.includes(new URLSearchParams({ q: text }).toString()) && !document.querySelector("main .note[role=status]")?.textContent.startsWith("asking")
-        && document.querySelector("main .list") !== null && document.querySelector("main .columns") === null,
+        && document.querySelector("main .list") !== null && document.querySelector("main .columns") === null && document.querySelector("main .old") === null,
     };
   };
   const follow = ([selector, at]) => {
@@ -117,10 +126,10 @@ async function interactions(page) {
   const press = ([selector, key]) => {
     const element = document.activeElement?.matches(selector) ? document.activeElement : document.querySelector(selector);
     element?.focus();
-    const before = document.querySelector("main .status")?.textContent;
+    // At an edge it stays.
     return {
       start: () => document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true })),
-      done: () => document.activeElement !== element || document.querySelector("main .status")?.textContent !== before || element === document.activeElement,
+      done: () => document.activeElement.matches(selector),
     };
   };
   const choose = ([at]) => {
@@ -221,9 +230,44 @@ if (job.what === "views") {
   if (inside === "none") problem("arrow keys do not reach the columns");
   await keys.keyboard.press("2");
   await settle(keys, ready.map);
-  const unnamed = await keys.evaluate(() => [...document.querySelectorAll("a, button, input, [tabindex='0'], [role=link]")]
-    .filter((one) => !(one.getAttribute("aria-label") ?? one.textContent ?? "").trim() && !one.labels?.length).map((one) => one.outerHTML.slice(0, 80)));
-  unnamed.forEach((one) => problem(`no name: ${one}`));
+  // On the map and the matrix: arrows move, Enter opens.
+  const active = (name) => keys.evaluate((wanted) => document.activeElement?.getAttribute(wanted), name);
+  await keys.focus(".treemap .box[tabindex='0']");
+  const box = await active("data-id");
+  await keys.keyboard.press("ArrowRight");
+  if ((await active("data-id")) === box) await keys.keyboard.press("ArrowDown");
+  if ((await active("data-id")) === box) problem("arrow keys do not move on the map");
+  // The box of what is too small to be drawn leads nowhere else.
+  for (let step = 0; step < 20 && (await active("aria-label")).includes("smaller file"); step += 1) await keys.keyboard.press(["ArrowLeft", "ArrowUp"][step % 2]);
+  await keys.keyboard.press("Enter");
+  await keys.waitForFunction(() => !location.hash.startsWith("#/map") || location.hash.includes("path="));
+  await keys.keyboard.press("3");
+  await settle(keys, ready.matrix);
+  await keys.focus(".matrix .cell[tabindex='0']");
+  await keys.keyboard.press("Enter");
+  await settle(keys, "main section[aria-label='Files behind the dependency'] li");
+  for (const [key, view] of [["4", "Change"], ["5", "Path"]]) {
+    await keys.keyboard.press(key);
+    await settle(keys, `main section[aria-label='${view}']`);
+  }
+  await keys.keyboard.press("?");
+  await settle(keys, "dialog[open]");
+  await keys.keyboard.press("Escape");
+  await keys.waitForSelector("dialog", { state: "detached" });
+  // The first stop of the tab key leads to the content; each stop is seen.
+  await keys.goto(`${job.url.split("#")[0]}#/search`);
+  await settle(keys, ready.search);
+  await keys.evaluate(() => { document.activeElement.blur(); });
+  await keys.keyboard.press("Tab");
+  for (let stop = 0; stop < 12; stop += 1) {
+    const seen = await keys.evaluate(() => {
+      const one = document.activeElement;
+      const { width, height } = one.getBoundingClientRect();
+      return { what: one.outerHTML.slice(0, 60), shows: width > 0 && height > 0 && getComputedStyle(one).outlineStyle !== "none" };
+    });
+    if (!seen.shows) problem(`the focus is not seen: ${seen.what}`);
+    await keys.keyboard.press("Tab");
+  }
   await close(keys);
 } else if (job.what === "names") {
   const page = await open(job.url);
@@ -262,6 +306,8 @@ if (job.what === "views") {
   found.first_paint_ms = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? null);
   await settle(page, ready.search);
   await shots(page, "file");
+  const absent = await page.evaluate(() => document.querySelector("main .problem")?.textContent ?? "");
+  if (absent) problem(`not in the file: ${absent}`);
   const times = [];
   for (let round = 0; round < 20; round += 1) {
     await page.evaluate(() => { location.hash = "#/search"; });
@@ -274,6 +320,32 @@ if (job.what === "views") {
   }
   found.times = times;
   if (found.requests > 1) problem(`${found.requests} requests of a file`);
+  await close(page);
+} else if (job.what === "colours") {
+  for (const scheme of ["light", "dark"]) {
+    const page = await open(job.url, { colorScheme: scheme });
+    await settle(page, ready.search);
+    const colours = ["tests", "churn", "unused", "coverage"];
+    await shots(page, scheme, Object.fromEntries(colours.map((name) => [`map-${name}`, `#/map?colour=${name}`])));
+    for (const name of colours) {
+      await page.evaluate((to) => { location.hash = `#/map?colour=${to}`; }, name);
+      await page.waitForFunction((to) => document.querySelector("[role=radio][aria-checked=true]")?.textContent === to && document.querySelector("main .treemap .box") !== null && document.querySelector("main .old") === null, name);
+      const seen = await page.evaluate(() => ({
+        shades: new Set([...document.querySelectorAll(".treemap .box")].map((box) => box.style.fill)).size,
+        problem: document.querySelector("main .problem")?.textContent ?? "",
+      }));
+      if (seen.problem || seen.shades < 2) problem(`${name}: ${seen.shades} shades. ${seen.problem}`);
+    }
+    await close(page);
+  }
+} else if (job.what === "change") {
+  const page = await open(job.url, { offline: true });
+  await settle(page, ready.search);
+  await shots(page, "file", { "change-range": `#/change?${new URLSearchParams({ change: "HEAD~1..HEAD" })}`, "search": "#/search" });
+  await page.evaluate((to) => { location.hash = to; }, `#/change?${new URLSearchParams({ change: "HEAD~1..HEAD" })}`);
+  await settle(page, ready.change);
+  const text = await page.evaluate(() => document.querySelector("main").textContent);
+  for (const part of ["total", "test_total"]) if (!text.includes(part)) problem(`the change does not show ${part}: ${text.slice(0, 300)}`);
   await close(page);
 }
 await browser.close();

@@ -1,20 +1,17 @@
 //! `cograph cycles`: files that import each other in a circle, and which imports to cut.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{TerminalHost, repositories};
-use crate::base::root::RootArgument;
+use super::listing::{ListingArguments, print};
 use crate::output::numbers::grouped;
 use crate::output::stop::Stop;
-use crate::output::streams::to_stdout;
 use cograph_config::Config;
 use cograph_query::overview::cycles::{
     Cycle, CyclesParams, CyclesResult, ImportEdge, ImportPlace, cycles,
 };
-use cograph_server::{self as server, Host};
+use cograph_server as server;
 
 /// Maximum number of imports and of files of a cycle, without `--all` or `--json`.
 const MOST: usize = 30;
@@ -25,36 +22,16 @@ pub(crate) struct CyclesArguments {
     /// File, directory or glob, relative to the root: only imports between its files
     /// [default: everything]
     path: Option<String>,
-    /// Print every file and import
-    #[arg(long)]
-    all: bool,
     #[command(flatten)]
-    root: RootArgument,
-    /// Print the whole answer as JSON
-    #[arg(long)]
-    json: bool,
+    listing: ListingArguments,
 }
 
 pub(crate) fn run(config: &Config, arguments: &CyclesArguments) -> Result<(), Stop> {
-    let repositories = repositories(config, arguments.root.repository(config)?.root);
-    let host = TerminalHost::new();
-    let (snapshot, _) = repositories.up_to_date_snapshot_and_files(&host)?;
     let params = CyclesParams { path: arguments.path.clone() };
-    let found = cycles(&snapshot, &params, host.cancel());
-    drop(host);
-    let found = found.map_err(|error| Stop::Failure {
-        message: server::one_line(&error.to_string()),
-        hint: "see `cograph cycles --help`".to_owned(),
-    })?;
-    let text = match arguments.json {
-        true => json(&found),
-        false => text(&found, if arguments.all { usize::MAX } else { MOST }),
-    };
-    to_stdout(|out| writeln!(out, "{}", text.trim_end()))?;
-    match found.cycles.is_empty() {
-        true => Err(Stop::NothingFound(String::new())),
-        false => Ok(()),
-    }
+    let listing = &arguments.listing;
+    let found = listing.ask(config, |snapshot, _, cancel| cycles(snapshot, &params, cancel))?;
+    let text = if listing.json { json(&found) } else { text(&found, listing.most(MOST)) };
+    print(&text, found.cycles.is_empty())
 }
 
 fn text(found: &CyclesResult, most: usize) -> String {

@@ -1,18 +1,15 @@
 //! `cograph unused`: definitions that nothing is known to use, by how certain that is.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
 
 use serde_json::{Value, json};
 
-use super::{TerminalHost, repositories};
-use crate::base::root::RootArgument;
+use super::listing::{ListingArguments, print};
 use crate::output::numbers::grouped;
 use crate::output::stop::Stop;
-use crate::output::streams::to_stdout;
 use cograph_config::Config;
 use cograph_query::references::unused::{Class, UnusedParams, UnusedResult, UnusedSymbol, unused};
-use cograph_server::{self as server, Host};
+use cograph_server as server;
 
 /// Maximum number of entries of a class, without `--all` or `--json`.
 const MOST: usize = 60;
@@ -25,14 +22,8 @@ pub(crate) struct UnusedArguments {
     /// Only these classes
     #[arg(long, value_delimiter = ',', value_parser = classes())]
     classes: Vec<String>,
-    /// Print every entry
-    #[arg(long)]
-    all: bool,
     #[command(flatten)]
-    root: RootArgument,
-    /// Print the whole answer as JSON
-    #[arg(long)]
-    json: bool,
+    listing: ListingArguments,
 }
 
 fn classes() -> clap::builder::PossibleValuesParser {
@@ -40,29 +31,19 @@ fn classes() -> clap::builder::PossibleValuesParser {
 }
 
 pub(crate) fn run(config: &Config, arguments: &UnusedArguments) -> Result<(), Stop> {
-    let repositories = repositories(config, arguments.root.repository(config)?.root);
-    let host = TerminalHost::new();
-    let (snapshot, files) = repositories.up_to_date_snapshot_and_files(&host)?;
     let params = UnusedParams { path: arguments.path.clone() };
-    let found = unused(&snapshot, &files, &params, host.cancel());
-    drop(host);
-    let mut found = found.map_err(|error| Stop::Failure {
-        message: server::one_line(&error.to_string()),
-        hint: "see `cograph unused --help`".to_owned(),
-    })?;
+    let listing = &arguments.listing;
+    let mut found =
+        listing.ask(config, |snapshot, files, cancel| unused(snapshot, files, &params, cancel))?;
     let head = head(&found);
     if !arguments.classes.is_empty() {
         found.symbols.retain(|one| arguments.classes.iter().any(|class| class == one.class.word()));
     }
-    let text = match arguments.json {
+    let text = match listing.json {
         true => json(&found),
-        false => head + &text(&found, if arguments.all { usize::MAX } else { MOST }),
+        false => head + &text(&found, listing.most(MOST)),
     };
-    to_stdout(|out| writeln!(out, "{}", text.trim_end()))?;
-    match found.symbols.is_empty() {
-        true => Err(Stop::NothingFound(String::new())),
-        false => Ok(()),
-    }
+    print(&text, found.symbols.is_empty())
 }
 
 fn of_class(found: &UnusedResult, class: Class) -> Vec<&UnusedSymbol> {

@@ -1,5 +1,6 @@
 // Where answers come from: the server that sent this page, or the data inside of a written file.
-import type { Around, Named } from "./types";
+import { type Packed, type Shared, unpacker } from "./packed";
+import type { Named } from "./types";
 
 export type Values = Record<string, string | number | boolean | string[]>;
 
@@ -12,12 +13,17 @@ export class Failure extends Error {
   }
 }
 
-interface Data {
+/** A symbol of a written file. */
+export interface Held extends Named {
+  end_line: number;
+}
+
+interface Data extends Shared {
   name: string;
   made_of: string;
   left_out: string[];
-  symbols: Named[];
-  answers: [string, Values, unknown][];
+  symbols: Held[];
+  answers: [string, Values, Packed][];
 }
 
 const VERSION = "2026-07-28";
@@ -30,12 +36,19 @@ function readData(): Data | null {
 }
 
 const data = readData();
+const unpack = data && unpacker(data);
 const inFile = new Map((data?.answers ?? []).map(([name, values, answer]) => [key(name, values), answer]));
 
 /** What a written file says of itself; null if a server answers. */
 export const written = data && { name: data.name, madeOf: data.made_of, leftOut: data.left_out };
 /** The symbols of a written file. */
-export const held: Named[] = data?.symbols ?? [];
+export const held: Held[] = data?.symbols ?? [];
+const heldNames = new Set(held.map((one) => one.symbol));
+
+/** False for a symbol that a written file has nothing about. */
+export function isKnown(symbol: string): boolean {
+  return data === null || heldNames.has(symbol);
+}
 
 let token = takeToken();
 let waits: ((text: string) => void) | null = null;
@@ -90,21 +103,20 @@ export function ask<T>(name: string, values: Values): Promise<T> {
   return answer as Promise<T>;
 }
 
-/** What is around a symbol that is named in another way than in the file: by a line of it, or without one. */
-function heldAround(symbol: string, at: number): Around | undefined {
-  const all = (data?.answers ?? []).filter(([name]) => name === "around").map(([, , answer]) => answer as Around);
+/** The symbol of a file that is named in another way than there: by a line of it, or without one. */
+function heldAs(symbol: string, at: number): Held | undefined {
   const place = /^(.*):(\d+)$/.exec(symbol);
-  const has = (one: Around, line: number) => one.symbol.line <= line && line <= one.symbol.end_line;
-  const same = all.filter((one) => one.symbol.symbol === symbol);
+  const has = (one: Held, line: number) => one.line <= line && line <= one.end_line;
+  const same = held.filter((one) => one.symbol === symbol);
   return same.find((one) => has(one, at)) ?? same[0]
-    ?? all.filter((one) => place && one.symbol.path === place[1] && has(one, Number(place[2])))
-      .sort((one, other) => one.symbol.end_line - one.symbol.line - (other.symbol.end_line - other.symbol.line))[0];
+    ?? held.filter((one) => place && one.path === place[1] && has(one, Number(place[2])))
+      .sort((one, other) => one.end_line - one.line - (other.end_line - other.line))[0];
 }
 
 async function fromFile(name: string, values: Values, own: string): Promise<unknown> {
-  if (inFile.has(own)) return inFile.get(own);
-  const around = name === "around" ? heldAround(String(values.symbol), Number(values.line ?? 0)) : undefined;
-  if (around) return around;
+  const as = name === "around" && !inFile.has(own) ? heldAs(String(values.symbol), Number(values.line ?? 0)) : undefined;
+  const packed = inFile.get(as ? key(name, { symbol: as.symbol, line: as.name_line! }) : own);
+  if (unpack && packed !== undefined) return unpack(packed);
   throw new Failure("This file does not contain the answer. `cograph page` in the repository has all of them.");
 }
 

@@ -22,7 +22,7 @@ interface Outline {
 
 export function File({ route }: { route: Route }): JSX.Element {
   const path = route.values.path ?? "";
-  const values = useMemo(() => (path && !written ? { path: [path] } : null), [path]);
+  const values = useMemo(() => (path ? { path: [path] } : null), [path]);
   const answer = useAnswer<Outline>("outline", values);
   const heading = (
     <header class="symbol">
@@ -30,7 +30,7 @@ export function File({ route }: { route: Route }): JSX.Element {
       <p><a href={address("map", { path: path.split("/").slice(0, -1).join("/") })}>map of its directory</a></p>
     </header>
   );
-  if (written) {
+  if (written && answer.state === "failed") {
     const own = held.filter((symbol) => symbol.path === path);
     return <section aria-label="File">{heading}
       <p class="note">{plural(own.length, "symbol")} of the file {own.length === 1 ? "is" : "are"} in this page</p>
@@ -51,7 +51,7 @@ export function File({ route }: { route: Route }): JSX.Element {
       {file && <p class="note">{file.language ?? "no language"}, {plural(file.lines, "line")}, {plural(file.symbols, "symbol")}{file.test ? ", test code" : ""}{file.skipped ? `, left out: ${file.skipped}` : ""}</p>}
       <ul class="list outline" onKeyDown={moveInList}>
         {flat.slice(0, MOST).map(({ symbol, depth }, at) => (
-          <li key={at} style={{ paddingInlineStart: `${Math.min(depth, 8)}rem` }}>
+          <li key={at} style={{ paddingInlineStart: `calc(${Math.min(depth, 8)}rem + 4px)` }}>
             <SymbolLink of={{ ...symbol, name_line: symbol.line }} /> <Kind of={symbol.kind} /> <span class="count">{symbol.line}</span>
           </li>
         ))}

@@ -130,12 +130,12 @@ function Boxes({ of, onShow }: { of: ModuleMap; onShow: (id: number) => void }):
       ))}
       {leaves.map((box, at) => (
         <rect key={box.id} data-id={box.id} class="box" x={box.x} y={box.y} width={box.width} height={box.height}
-          style={box.shade === null ? undefined : { fill: shade(box.shade) }} tabIndex={at === 0 ? 0 : -1}
+          style={box.shade === null ? undefined : { fill: shade(box.shade) }} tabindex={at === 0 ? 0 : -1}
           role="link" aria-label={described(box, of.colour)} />
       ))}
       {labels.map((box) => (
         <text key={box.id} x={box.x + 4} y={box.y + 11.5} aria-hidden="true"
-          class={!hasChildren.has(box.id) && (box.shade ?? 0) > 0.55 ? "light" : ""}>{clipped(box)}</text>
+          class={hasChildren.has(box.id) ? "" : ground(box.shade ?? 0)}>{clipped(box)}</text>
       ))}
     </svg>
   );
@@ -149,6 +149,11 @@ function clipped(box: Box): string {
   const name = box.kind === "others" ? `${number(box.files)} more` : visible(fileName(box.path)).replaceAll("\t", "\\t");
   const fits = Math.floor((box.width - 6) / 6.2);
   return name.length <= fits ? name : `${name.slice(0, Math.max(1, fits - 1))}…`;
+}
+
+/** What a name stands on, for its contrast. */
+function ground(value: number): string {
+  return value > 0.85 ? "most" : value > 0.6 ? "much" : "";
 }
 
 function shade(value: number): string {

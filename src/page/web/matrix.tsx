@@ -77,7 +77,7 @@ function frames(of: Found): [number, number][] {
 
 function Grid({ of, tests, from, to, onShow }: { of: Found; tests?: string; from?: string; to?: string; onShow: (at: number) => void }): JSX.Element {
   const svg = useRef<SVGSVGElement>(null);
-  const letters = matchMedia(NARROW).matches ? 14 : 30;
+  const letters = matchMedia(NARROW).matches ? 12 : 30;
   const name = letters === 30 ? NAME : 118;
   const most = Math.max(1, ...of.cells.map((cell) => cell.sites));
   const size = of.modules.length * CELL;
@@ -128,7 +128,7 @@ function Grid({ of, tests, from, to, onShow }: { of: Found; tests?: string; from
         <rect key={at} data-at={at} class={`cell${cell.in_cycle ? " cyclic" : ""}${cell.production === 0 ? " tests" : ""}${of.modules[cell.from]!.path === from && of.modules[cell.to]!.path === to ? " chosen" : ""}`}
           x={name + cell.to * CELL + 1} y={HEAD + cell.from * CELL + 1} width={CELL - 2} height={CELL - 2}
           style={{ fillOpacity: 0.25 + (0.75 * Math.log(1 + cell.sites)) / Math.log(1 + most) }}
-          tabIndex={at === 0 ? 0 : -1} role="link" aria-label={described(of, cell)} />
+          tabindex={at === 0 ? 0 : -1} role="link" aria-label={described(of, cell)} />
       ))}
       {frames(of).map(([first, last]) => (
         <rect key={first} class="cycle" x={name + first * CELL} y={HEAD + first * CELL} width={(last - first + 1) * CELL} height={(last - first + 1) * CELL} aria-hidden="true" />

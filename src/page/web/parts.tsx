@@ -1,7 +1,7 @@
 // Parts that several views have: names, links, lists with what they leave out, the state of a question.
 import type { ComponentChildren, JSX, TargetedKeyboardEvent } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { ask, Failure, type Values } from "./ask";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { ask, Failure, isKnown, type Values } from "./ask";
 import { ofSymbol } from "./route";
 import { line, number, shortName } from "./text";
 import type { Named } from "./types";
@@ -12,7 +12,8 @@ export type Answer<T> = { state: "asking" } | { state: "failed"; failure: Failur
 export function useAnswer<T>(name: string, values: Values | null): Answer<T> & { isOld?: boolean } {
   const own = values === null ? "" : JSON.stringify(values);
   const [found, setFound] = useState<{ own: string; answer: Answer<T> }>({ own: "", answer: { state: "asking" } });
-  useEffect(() => {
+  // Another effect would ask after the next frame is drawn.
+  useLayoutEffect(() => {
     if (values === null) return;
     let isWanted = true;
     const put = (answer: Answer<T>) => isWanted && setFound({ own, answer });
@@ -49,11 +50,9 @@ export function Text({ of }: { of: string }): JSX.Element {
 }
 
 export function SymbolLink({ of, short = true, title }: { of: Named; short?: boolean; title?: string }): JSX.Element {
-  return (
-    <a class="name" href={ofSymbol(of)} title={title}>
-      <Text of={short ? shortName(of.symbol) : of.symbol} />
-    </a>
-  );
+  const text = <Text of={short ? shortName(of.symbol) : of.symbol} />;
+  if (!isKnown(of.symbol)) return <span class="name" title={title}>{text}</span>;
+  return <a class="name" href={ofSymbol(of)} title={title}>{text}</a>;
 }
 
 export function Kind({ of }: { of: string }): JSX.Element {

@@ -1,43 +1,39 @@
 // Search: the entrance. Results as one types; without words, where to begin.
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { held, written } from "./ask";
 import { Kind, moveInList, Pending, Place, Some, SymbolLink, Text, useAnswer } from "./parts";
 import { address, type Route } from "./route";
 import { number, plural, shortName } from "./text";
 import type { Found, Named, Overview } from "./types";
 
-const RESULTS = 100;
-/** Time after which a pause in typing is one, in milliseconds. */
-const PAUSE = 25;
+const RESULTS = 60;
 
 export function Search({ route }: { route: Route }): JSX.Element {
-  const [typed, setTyped] = useState(route.values.q ?? "");
   const field = useRef<HTMLInputElement>(null);
   const results = useRef<HTMLDivElement>(null);
-  useEffect(() => field.current?.focus(), []);
-  useEffect(() => setTyped(route.values.q ?? ""), [route.values.q]);
-  useEffect(() => {
-    if (typed === (route.values.q ?? "")) return;
-    const timer = setTimeout(() => {
-      // One entry of the history for a search, not one a letter.
-      history.replaceState(null, "", address("search", { q: typed.trim() }));
-      dispatchEvent(new HashChangeEvent("hashchange"));
-    }, PAUSE);
-    return () => clearTimeout(timer);
-  }, [typed]);
   const query = (route.values.q ?? "").trim();
+  useEffect(() => field.current?.focus(), []);
+  // What is typed is in the address at once: another address is of a link or of the way back.
+  useLayoutEffect(() => {
+    if (field.current && field.current.value.trim() !== query) field.current.value = query;
+  }, [query]);
+  const enter = (text: string) => {
+    // One entry of the history for a search, not one a letter.
+    history.replaceState(null, "", address("search", { q: text.trim() }));
+    dispatchEvent(new HashChangeEvent("hashchange"));
+  };
   const links = () => [...(results.current?.querySelectorAll<HTMLElement>("a[href]") ?? [])];
   return (
     <section aria-label="Search">
-      <input class="search" ref={field} type="search" value={typed} spellcheck={false} autocomplete="off" id="search"
+      <input class="search" ref={field} type="search" spellcheck={false} autocomplete="off" id="search"
         aria-label="Search symbols by name or words" placeholder="Search symbols by name or words"
-        onInput={(event) => setTyped(event.currentTarget.value)}
+        onInput={(event) => enter(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "ArrowDown") {
             links()[0]?.focus();
             event.preventDefault();
-          } else if (event.key === "Enter" && typed.trim() === query) {
+          } else if (event.key === "Enter" && event.currentTarget.value.trim() === query) {
             links()[0]?.click();
           }
         }} />
@@ -55,17 +51,17 @@ export function Search({ route }: { route: Route }): JSX.Element {
 }
 
 function Results({ query }: { query: string }): JSX.Element {
-  const answer = useAnswer<Found>("search", { query });
+  const answer = useAnswer<Found>("find", { query });
   if (answer.state !== "there") return <Pending of={answer} />;
   const { symbols, total } = answer.answer;
   if (symbols.length === 0) return <p class="note" role="status">no symbol matches</p>;
   return (
-    <>
+    <div class={answer.isOld ? "old" : ""} aria-busy={answer.isOld}>
       <p class="note" role="status">{total.exact ? "" : "at least "}{plural(total.count, "symbol")}</p>
       <Some items={symbols} most={RESULTS} total={total.count} what="symbols">
-        {(symbol) => <><SymbolLink of={{ ...symbol, name_line: symbol.line }} /> <Kind of={symbol.kind} /> <Place path={symbol.path} line={symbol.line} /> <span class="count">{number(symbol.references)}</span></>}
+        {(symbol) => <><SymbolLink of={symbol} /> <Kind of={symbol.kind} /> <Place path={symbol.path} line={symbol.line} /> <span class="count">{number(symbol.references)}</span></>}
       </Some>
-    </>
+    </div>
   );
 }
 

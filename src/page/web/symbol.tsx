@@ -9,6 +9,8 @@ import type { Around, Counts, Neighbour, Neighbours, SourceSite } from "./types"
 const LISTED = 36;
 /** Sites that stand in the source as links. */
 const MARKED = 250;
+/** Lines that the browser lays out together, once they are near of what is seen. */
+const BLOCK = 30;
 
 export function Symbol({ route }: { route: Route }): JSX.Element {
   const { symbol, line } = route.values;
@@ -132,9 +134,13 @@ function SourceText({ of }: { of: Around }): JSX.Element {
     <section aria-label="Source" class="source" tabIndex={-1}>
       <h2>Source {source.stale && <span class="problem">the file has changed since</span>}</h2>
       <div class="code" role="group" aria-label="Source, sites are links" onKeyDown={moveInList}>
-        {source.lines.map((text, at) => (
-          <div class="line" key={at} data-line={source.first_line + at}>
-            <Line text={text} sites={lines.get(source.first_line + at) ?? []} choose={setChosen} chosen={chosen} />
+        {blocks(source.lines.length).map((first) => (
+          <div class="block" key={first}>
+            {source.lines.slice(first, first + BLOCK).map((text, at) => (
+              <div class="line" key={at} data-line={source.first_line + first + at}>
+                <Line text={text} sites={lines.get(source.first_line + first + at) ?? []} choose={setChosen} chosen={chosen} />
+              </div>
+            ))}
           </div>
         ))}
       </div>
@@ -143,6 +149,11 @@ function SourceText({ of }: { of: Around }): JSX.Element {
       {chosen && <Details of={chosen} />}
     </section>
   );
+}
+
+/** The first line of each block. */
+function blocks(lines: number): number[] {
+  return Array.from({ length: Math.ceil(lines / BLOCK) }, (_, at) => at * BLOCK);
 }
 
 /** The sites by line, without those that mean something inside of the symbol itself; and how many do not fit. */

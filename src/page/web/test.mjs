@@ -11,6 +11,7 @@ async function load(name) {
   return import(`data:text/javascript,${encodeURIComponent(built.outputFiles[0].text)}`);
 }
 const { line, position, shortName, visible } = await load("text.ts");
+const { unpacker } = await load("packed.ts");
 const { address, ofSymbol, parse } = await load("route.ts");
 
 test("what is invisible or sets a direction is shown as an escape, and nothing else is changed", () => {
@@ -44,4 +45,11 @@ test("each state has an address, whatever its values are", () => {
   assert.deepEqual(parse(""), { view: "search", values: {} });
   assert.equal(address("map", { path: "", colour: undefined }), "#/map");
   assert.equal(ofSymbol({ symbol: "a.x::b", name_line: 3 }), "#/symbol?symbol=a.x%3A%3Ab&line=3");
+});
+
+test("a packed value is what it was made of, and what values share is one object", () => {
+  const unpack = unpacker({ shapes: [["symbol", "line"], ["one", "other", "lines"]], shared: ["a.x::Name", [1, [-1], 3], ["not read"]] });
+  const of = unpack([2, [-2], [-2], [0, "", [0], null, -1.5, true]]);
+  assert.deepEqual(of, { one: { symbol: "a.x::Name", line: 3 }, other: { symbol: "a.x::Name", line: 3 }, lines: ["", [], null, -1.5, true] });
+  assert.equal(of.one, of.other);
 });

@@ -16,8 +16,11 @@ export function line(text: string): string {
   return visible(text).replaceAll("\t", "\\t");
 }
 
+// `toLocaleString` makes one each time, which takes longer than a box of the map.
+const numbers = new Intl.NumberFormat("en-US");
+
 export function number(value: number): string {
-  return value.toLocaleString("en-US");
+  return numbers.format(value);
 }
 
 export function plural(count: number, one: string, several = `${one}s`): string {

@@ -20,14 +20,18 @@ export interface FullSymbol extends Named {
   references: number;
 }
 
-export interface Site {
-  path: string;
+/** A site in the file at hand. */
+export interface LocalSite {
   line: number;
   column: number;
   kind: string;
   name: string;
   verdict: string;
   step: string;
+}
+
+export interface Site extends LocalSite {
+  path: string;
   source?: string;
 }
 
@@ -62,13 +66,7 @@ export interface Neighbours {
   not_followed: (Site & { enclosing: Named | null })[];
 }
 
-export interface SourceSite {
-  line: number;
-  column: number;
-  kind: string;
-  name: string;
-  verdict: string;
-  step: string;
+export interface SourceSite extends LocalSite {
   targets: Named[];
   total: number;
   external: string | null;
@@ -95,7 +93,7 @@ export interface Around {
 
 export interface Found {
   total: Total;
-  symbols: FullSymbol[];
+  symbols: (Named & { references: number })[];
 }
 
 export interface Overview {

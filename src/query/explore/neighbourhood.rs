@@ -3,13 +3,13 @@
 
 use std::rc::Rc;
 
-use crate::graph::answer::{SiteInfo, SymbolInfo};
+use crate::graph::answer::{SiteInfo, SymbolInfo, Total};
 use crate::graph::content::ReadFile;
 use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use crate::names;
 use crate::show::{Excerpt, excerpt};
-use crate::trace::{self, Direction, TraceParams, TraceResult};
+use crate::trace::{self, Direction, TraceFinding, TraceParams, TraceResult};
 use cograph_model::RelationKind;
 use cograph_model::cancel::CancelToken;
 use cograph_store::{SiteTarget, Snapshot, SymbolRow};
@@ -18,6 +18,9 @@ use cograph_store::{SiteTarget, Snapshot, SymbolRow};
 const MAX_NAMESAKES: usize = 20;
 /// Maximum number of targets of an ambiguous site that are named.
 const MAX_TARGETS: usize = 5;
+/// Maximum number of references that are read for the callers: a type of a large repository has
+/// hundreds of thousands, of which a reader sees some.
+pub const MAX_REFERENCES: usize = 10_000;
 /// Maximum number of related symbols in each direction.
 const MAX_RELATED: usize = 50;
 
@@ -109,9 +112,16 @@ pub fn around(
         }
     }
     let traced = |direction| {
-        let params = TraceParams { direction, limit: params.limit, ..TraceParams::default() };
+        let (limit, references) = (params.limit, MAX_REFERENCES);
+        let params = TraceParams { direction, limit, references, ..TraceParams::default() };
         trace::from_symbol(&lookup, &symbol, &params)
     };
+    let mut callers = traced(Direction::Callers)?;
+    if symbol.references as usize > MAX_REFERENCES
+        && let TraceFinding::Tree(tree) = &mut callers.finding
+    {
+        tree.total = Total::AtLeast(tree.total.number());
+    }
     let named = others.iter().take(MAX_NAMESAKES).map(|other| lookup.info(other));
     Ok(AroundResult {
         symbol: lookup.info(&symbol)?,
@@ -119,7 +129,7 @@ pub fn around(
         namesake_total: others.len() as u64,
         source,
         sites,
-        callers: traced(Direction::Callers)?,
+        callers,
         callees: traced(Direction::Callees)?,
         related: related(&lookup, &symbol)?,
     })

@@ -49,6 +49,8 @@ pub(crate) struct CallGraph<'l, 'q> {
     tests: Tests,
     /// True if a function that a body names without a call is a possible callee.
     passed: bool,
+    /// Maximum number of references to one symbol that are read.
+    most: usize,
     /// Memo: number of unresolved sites by name.
     unresolved: RefCell<FxHashMap<NameKey, u64>>,
     /// Memo: possible functions by variable or field.
@@ -64,8 +66,13 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         tests: Tests,
     ) -> Self {
         let (unresolved, held) = Default::default();
-        let (kinds, passed) = (kinds.to_vec(), false);
-        Self { lookup, kinds, dispatch, follow, tests, passed, unresolved, held }
+        let (kinds, passed, most) = (kinds.to_vec(), false, usize::MAX);
+        Self { lookup, kinds, dispatch, follow, tests, passed, most, unresolved, held }
+    }
+
+    /// The same graph with a maximum number of references to one symbol that are read.
+    pub(crate) fn with_most(self, most: usize) -> Self {
+        Self { most, ..self }
     }
 
     /// The same graph with the functions that bodies name without a call as possible callees.
@@ -171,11 +178,13 @@ impl<'l, 'q> CallGraph<'l, 'q> {
         symbol: SymbolKey,
         through: Option<Through>,
     ) -> Result<(), QueryError> {
-        gathered.reserve(self.lookup.symbol(symbol)?.references as usize);
+        let mut left = self.most.min(self.lookup.symbol(symbol)?.references as usize);
+        gathered.reserve(left);
         let mut taken = Ok(());
         self.lookup.snapshot.visit_sites_to(symbol, |site| {
             taken = self.take(gathered, site, through);
-            taken.is_ok()
+            left = left.saturating_sub(1);
+            taken.is_ok() && (left > 0 || self.most == usize::MAX)
         })?;
         taken
     }

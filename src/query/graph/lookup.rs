@@ -49,6 +49,8 @@ pub(crate) struct Lookup<'q> {
     qualifiers: RefCell<FxHashMap<SymbolKey, Rc<str>>>,
     relations_from: RefCell<FxHashMap<SymbolKey, Rc<[RelationRow]>>>,
     relations_to: RefCell<FxHashMap<SymbolKey, Rc<[RelationRow]>>>,
+    /// Sites of the last file that was queried: those of all files are most of a store.
+    sites: RefCell<Option<(FileKey, Rc<[SiteRow]>)>>,
 }
 
 impl<'q> Lookup<'q> {
@@ -70,6 +72,7 @@ impl<'q> Lookup<'q> {
             qualifiers: RefCell::default(),
             relations_from: RefCell::default(),
             relations_to: RefCell::default(),
+            sites: RefCell::default(),
         };
         lookup.check()?;
         Ok(lookup)
@@ -130,6 +133,19 @@ impl<'q> Lookup<'q> {
         let mut symbols = self.snapshot.targets(site)?;
         self.sort(&mut symbols, |_| (), |symbol| *symbol)?;
         Ok(symbols)
+    }
+
+    /// Sites of a file, for questions that ask the same of symbols one after another.
+    pub(crate) fn sites_of(&self, file: FileKey) -> Result<Rc<[SiteRow]>, QueryError> {
+        if let Some((known, sites)) = &*self.sites.borrow()
+            && *known == file
+        {
+            return Ok(Rc::clone(sites));
+        }
+        self.check()?;
+        let sites: Rc<[SiteRow]> = self.snapshot.sites_of(&*self.file(file)?)?.into();
+        *self.sites.borrow_mut() = Some((file, Rc::clone(&sites)));
+        Ok(sites)
     }
 
     pub(crate) fn file(&self, key: FileKey) -> Result<Rc<FileRow>, QueryError> {

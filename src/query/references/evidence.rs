@@ -33,7 +33,7 @@ use other_names::{LongerNames, OtherNames};
 use parts::{Lines, Parts};
 pub use place::{Effort, MAX_FILES, MAX_OTHER_FILES, MAX_SIBLING_FILES, Place};
 pub use reasons::Reason;
-pub(crate) use reasons::bases_of_block;
+pub(crate) use reasons::{bases_inside, bases_of_block, bases_outside};
 
 /// Timeout of the text search. Files that remain are counted and reported.
 pub const TIME: Duration = Duration::from_millis(500);
@@ -147,24 +147,37 @@ impl<'q> ElsewhereSearch<'q> {
         self.search(symbols, Effort::Few)
     }
 
+    /// Returns the evidence of a symbol that needs no text: its language and reasons.
+    pub(crate) fn without_text(
+        lookup: &Lookup<'_>,
+        symbol: SymbolKey,
+    ) -> Result<Elsewhere, QueryError> {
+        let not_read = not_read(lookup, symbol)?;
+        let reasons = reasons::reasons(lookup, symbol)?;
+        Ok(Elsewhere { reasons, not_read, ..Elsewhere::default() })
+    }
+
+    /// Returns the evidence in text and in references up to the first line of it.
+    pub(crate) fn first_in_text(
+        &mut self,
+        lookup: &Lookup<'q>,
+        symbols: &[SymbolKey],
+    ) -> Result<Elsewhere, QueryError> {
+        let Occurrences { lines, outside, ambiguous, aliases, unsearched } =
+            self.occurrences_of(lookup, symbols, Effort::First)?;
+        let text = Elsewhere::default();
+        Ok(Elsewhere { lines, outside, ambiguous, aliases, unsearched, ..text })
+    }
+
     fn search(&mut self, symbols: &[SymbolKey], effort: Effort) -> Result<Elsewhere, QueryError> {
         let lookup = Lookup::new(self.snapshot, self.cancel)?;
         let Some(&first) = symbols.first() else { return Ok(Elsewhere::default()) };
-        let symbol = lookup.symbol(first)?;
-        let (name, language) =
-            (symbol.name, lookup.language(lookup.file(symbol.file)?.language).to_owned());
-        if !self.occurrences.contains_key(&(name, effort)) {
-            let known = known_lines(&lookup, name, symbols, effort)?;
-            let reading = NameSearch { lookup: &lookup, files: self.files, name, effort, known };
-            let found = reading.occurrences(self.cancel)?;
-            self.occurrences.insert((name, effort), found);
-        }
         let Occurrences { lines, outside, ambiguous, aliases, unsearched } =
-            self.occurrences[&(name, effort)].clone();
-        let not_read = (grammar::tier_of(&language) == Some(Tier::Structure)).then_some(language);
+            self.occurrences_of(&lookup, symbols, effort)?;
+        let not_read = not_read(&lookup, first)?;
         let (mut values, reasons) = match effort {
             Effort::All => (values(&lookup, symbols)?, reasons::reasons(&lookup, first)?),
-            Effort::Few => (Vec::new(), Vec::new()),
+            Effort::First | Effort::Few => (Vec::new(), Vec::new()),
         };
         let is_alias = |site: &SiteInfo| {
             aliases.iter().any(|one| one.path == site.path && one.line == site.at.line)
@@ -172,6 +185,32 @@ impl<'q> ElsewhereSearch<'q> {
         values.retain(|value| !is_alias(&value.site));
         Ok(Elsewhere { values, lines, outside, ambiguous, aliases, reasons, unsearched, not_read })
     }
+
+    /// Occurrences of the name of symbols, which is one.
+    fn occurrences_of(
+        &mut self,
+        lookup: &Lookup<'q>,
+        symbols: &[SymbolKey],
+        effort: Effort,
+    ) -> Result<Occurrences, QueryError> {
+        let Some(&first) = symbols.first() else { return Ok(Occurrences::default()) };
+        let name = lookup.symbol(first)?.name;
+        if let Some(known) = self.occurrences.get(&(name, effort)) {
+            return Ok(known.clone());
+        }
+        let known = known_lines(lookup, name, symbols, effort)?;
+        let reading = NameSearch { lookup, files: self.files, name, effort, known };
+        let found = reading.occurrences(self.cancel)?;
+        self.occurrences.insert((name, effort), found.clone());
+        Ok(found)
+    }
+}
+
+/// The language of a symbol, if its references are not extracted.
+fn not_read(lookup: &Lookup<'_>, symbol: SymbolKey) -> Result<Option<String>, QueryError> {
+    let file = lookup.symbol(symbol)?.file;
+    let language = lookup.language(lookup.place(file)?.language);
+    Ok((grammar::tier_of(language) == Some(Tier::Structure)).then(|| language.to_owned()))
 }
 
 /// Returns the references to symbols that are neither calls nor imports.
@@ -202,7 +241,7 @@ fn known_lines(
     let mut known: FxHashSet<(FileKey, u32)> =
         named.iter().map(|symbol| (symbol.file, symbol.name_at.line)).collect();
     for &symbol in symbols {
-        let may_hold = effort == Effort::All && !lookup.symbol(symbol)?.kind.is_callable();
+        let may_hold = effort != Effort::Few && !lookup.symbol(symbol)?.kind.is_callable();
         for key in lookup.same_entity(symbol)? {
             lookup.snapshot.visit_sites_to(key, |site| {
                 if site.name == name && !(may_hold && site.kind == SiteKind::Read) {
@@ -255,7 +294,7 @@ impl NameSearch<'_, '_> {
                     return None;
                 }
                 let content = files.content(&file.path).ok()?;
-                if effort == Effort::All && file.language.is_none() {
+                if effort != Effort::Few && file.language.is_none() {
                     filters.keep(state, file, || WordFilter::of(&content.text));
                 }
                 let matches =
@@ -267,7 +306,8 @@ impl NameSearch<'_, '_> {
         let mut longer = LongerNames::default();
         let mut take = |file: &FileRow, found_in: Option<(Matches, Content)>| {
             lookup.check()?;
-            is_full.fetch_or(searched >= effort.files(), Relaxed);
+            let is_found = effort == Effort::First && !found.lines.is_empty();
+            is_full.fetch_or(is_found || searched >= effort.files(), Relaxed);
             let Some((matches, content)) = found_in.filter(|_| !is_full.load(Relaxed)) else {
                 found.unsearched += 1;
                 return Ok(());
@@ -304,7 +344,10 @@ impl NameSearch<'_, '_> {
             (FxHashSet::default(), FxHashSet::default(), FxHashSet::default());
         for site in &lookup.snapshot.sites_named(file, name)? {
             let line = site.at.line;
+            // What an import of all that is inside leads to is no symbol, and no other use.
+            let leads_nowhere = self.effort == Effort::First && site.target == SiteTarget::None;
             match site.verdict {
+                Verdict::Resolved | Verdict::Likely if leads_nowhere => unresolved.insert(line),
                 Verdict::External => outside.insert(line),
                 Verdict::Ambiguous | Verdict::Possible => ambiguous.insert(line),
                 Verdict::Unresolved if site.target == SiteTarget::None => unresolved.insert(line),

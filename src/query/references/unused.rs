@@ -12,16 +12,20 @@
 
 mod use_graph;
 
+use std::cmp::Reverse;
+
 use crate::graph::answer::SymbolInfo;
 use crate::graph::content::ReadFile;
 use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
-use crate::references::evidence::{Elsewhere, ElsewhereSearch, Place, Reason, bases_of_block};
+use crate::references::evidence::{
+    Elsewhere, ElsewhereSearch, Place, Reason, bases_inside, bases_of_block, bases_outside,
+};
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;
-use cograph_model::{SiteKind, SymbolKind, Visibility};
+use cograph_model::{RelationKind, SiteKind, SymbolKind, Visibility};
 use cograph_store::{FileRow, Snapshot, SymbolKey, SymbolRow};
 use rustc_hash::{FxHashMap, FxHashSet};
 use use_graph::UseGraph;
@@ -96,23 +100,8 @@ pub fn unused(
     let judged = Judged::of(&lookup)?;
     let reach = UseGraph::of(&lookup, &judged.keys())?;
     let by_code = reach.by_code()?;
-    let mut search = ElsewhereSearch::new(snapshot, files, cancel);
-    let mut doubts: FxHashMap<SymbolKey, String> = FxHashMap::default();
-    for (row, _) in judged.rows.iter().filter(|(row, _)| !by_code.contains(&row.key)) {
-        lookup.check()?;
-        let doubt = if runs_code(&lookup, row)? {
-            Some("its value is what a call returns".to_owned())
-        } else if completes_a_base(&lookup, row)? {
-            Some("its base may ask for it".to_owned())
-        } else if let Some(line) = other_meaning(&lookup, row)? {
-            Some(format!("its name means another definition at line {line}"))
-        } else if has_variants(&lookup, row)? {
-            Some("it is compiled under a condition, and another of its name".to_owned())
-        } else {
-            doubt(&search.of(&lookup.same_entity(row.key)?)?)
-        };
-        doubts.extend(doubt.map(|doubt| (row.key, doubt)));
-    }
+    let search = ElsewhereSearch::new(snapshot, files, cancel);
+    let doubts = doubts(&lookup, search, &judged, &reach, &by_code)?;
     let mut symbols = listed(&lookup, &judged, &doubts, &reach, &by_code)?;
     let mut admitted = FxHashMap::default();
     for found in &symbols {
@@ -129,6 +118,81 @@ pub fn unused(
         ))
     });
     Ok(UnusedResult { symbols, judged: judged.rows.len() as u64 })
+}
+
+/// Why each definition that code does not reach may be used unseen. What others reach that are used
+/// for certain as far as this question goes needs no search: it is not listed.
+fn doubts<'q>(
+    lookup: &Lookup<'q>,
+    mut search: ElsewhereSearch<'q>,
+    judged: &Judged,
+    reach: &UseGraph<'_, '_>,
+    by_code: &FxHashSet<SymbolKey>,
+) -> Result<FxHashMap<SymbolKey, String>, QueryError> {
+    let mut doubts: FxHashMap<SymbolKey, String> = FxHashMap::default();
+    let left = || judged.rows.iter().filter(|(row, _)| !by_code.contains(&row.key));
+    for (row, _) in left() {
+        lookup.check()?;
+        let evidence = ElsewhereSearch::without_text(lookup, row.key)?;
+        let doubt = match doubt_of_row(lookup, row)? {
+            Some(doubt) => Some(doubt),
+            None if reach.goes_with_others(row.key)? => {
+                Some("it goes with a definition that is not judged".to_owned())
+            }
+            None => doubt(&evidence),
+        };
+        // Who calls a member makes its type, or has it.
+        let is_called = |reason: &Reason| matches!(reason, Reason::Decorated { .. } | Reason::Test);
+        if let Some(doubt) = &doubt
+            && evidence.reasons.iter().any(is_called)
+        {
+            for around in lookup.containers(row.container)?.iter() {
+                let reason = format!("its member `{}`: {doubt}", row.name_text);
+                doubts.entry(around.key).or_insert(reason);
+            }
+        }
+        if let Some(doubt) = doubt {
+            doubts.insert(row.key, doubt);
+        }
+    }
+    let (mut roots, mut test_roots, mut tests) = (Vec::new(), Vec::new(), FxHashSet::default());
+    for (row, class) in left() {
+        let is_test = lookup.is_test(row)?;
+        tests.extend(is_test.then_some(row.key));
+        if *class == Class::UnusedHere || doubts.contains_key(&row.key) {
+            if is_test { &mut test_roots } else { &mut roots }.push(row.key);
+        }
+    }
+    let (by_others, by_tests) = (reach.by(&roots)?, reach.by_tests(&test_roots)?);
+    for (row, _) in left() {
+        let key = row.key;
+        let is_reached =
+            by_others.contains(&key) || by_tests.contains(&key) && tests.contains(&key);
+        if is_reached || doubts.contains_key(&key) {
+            continue;
+        }
+        lookup.check()?;
+        let doubt = doubt(&search.first_in_text(lookup, &lookup.same_entity(key)?)?);
+        doubts.extend(doubt.map(|doubt| (key, doubt)));
+    }
+    Ok(doubts)
+}
+
+/// What its place and its bases say of a definition that may be used unseen.
+fn doubt_of_row(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<Option<String>, QueryError> {
+    Ok(if runs_code(lookup, row)? {
+        Some("its value is what a call returns".to_owned())
+    } else if completes_a_base(lookup, row)? {
+        Some("its base may ask for it".to_owned())
+    } else if let Some(base) = reading_base(lookup, row)? {
+        Some(base)
+    } else if let Some(line) = other_meaning(lookup, row)? {
+        Some(format!("its name means another definition at line {line}"))
+    } else if has_variants(lookup, row)? {
+        Some("it is compiled under a condition, and another of its name".to_owned())
+    } else {
+        None
+    })
 }
 
 /// Definitions that are judged.
@@ -156,14 +220,19 @@ impl Judged {
         // A definition is as visible as what is around it.
         let mut hidden: FxHashSet<SymbolKey> = FxHashSet::default();
         let mut found = Vec::new();
+        let unnamed = members_without_a_type(&symbols);
         for symbol in symbols {
             let around = symbol.container.map(|around| lookup.symbol(around)).transpose()?;
             let is_member = around.as_ref().is_some_and(|around| around.kind.is_type());
             let is_inside = symbol.container.is_some_and(|around| hidden.contains(&around));
-            if is_inside || is_hidden(&symbol, is_member) {
+            // A namespace may be one of a library, which this adds to.
+            let is_open = is_member
+                || symbol.kind == SymbolKind::Namespace
+                || around.is_some_and(|around| around.kind == SymbolKind::Namespace);
+            if is_inside || is_hidden(&symbol, is_open) {
                 hidden.insert(symbol.key);
             }
-            if is_judged(&symbol, is_member) {
+            if !unnamed.contains(&symbol.key) && is_judged(&symbol, is_member) {
                 let class = match hidden.contains(&symbol.key) {
                     true => Class::Unused,
                     false => Class::UnusedHere,
@@ -179,16 +248,35 @@ impl Judged {
     }
 }
 
-/// True if a definition is not visible outside of its file, type or package. A member has its own
-/// visibility.
-fn is_hidden(symbol: &SymbolRow, is_member: bool) -> bool {
+/// True if a definition is not visible outside of its file, type or package. What is open for its
+/// members, a type or namespace, gives them their own visibility.
+fn is_hidden(symbol: &SymbolRow, is_open: bool) -> bool {
     matches!(symbol.visibility, Visibility::Private | Visibility::Internal)
-        || !is_member && symbol.flags & (flags::EXPORTED | flags::GLOBAL) == 0
+        || !is_open && symbol.flags & (flags::EXPORTED | flags::GLOBAL) == 0
+}
+
+/// The methods that stand inside of another definition of their container which is no type: in an
+/// expression there, of which a type without a name is made.
+fn members_without_a_type(symbols: &[SymbolRow]) -> FxHashSet<SymbolKey> {
+    let mut by_place: Vec<&SymbolRow> = symbols.iter().collect();
+    by_place.sort_by_key(|one| (one.extent.start_byte, Reverse(one.extent.end_byte)));
+    let (mut open, mut found) = (Vec::<&SymbolRow>::new(), FxHashSet::default());
+    for symbol in by_place {
+        open.retain(|around| symbol.extent.start_byte < around.extent.end_byte);
+        let is_inside = open.iter().any(|around| around.container == symbol.container);
+        if symbol.kind == SymbolKind::Method && is_inside {
+            found.insert(symbol.key);
+        }
+        if !symbol.kind.is_type() {
+            open.push(symbol);
+        }
+    }
+    found
 }
 
 /// True for what may be deleted: no parameters, fields, modules and constructors, no variables of
-/// functions and what those hold, and no members of object literals, which are what some other type
-/// asks for.
+/// functions and what those hold, and no members of object literals and of types without a name,
+/// which are what some other type asks for.
 fn is_judged(symbol: &SymbolRow, is_member: bool) -> bool {
     let is_local = symbol.flags & flags::LOCAL != 0;
     if matches!(&*symbol.name_text, "" | "_") {
@@ -207,8 +295,7 @@ fn runs_code(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
     if !matches!(row.kind, SymbolKind::Constant | SymbolKind::Variable) {
         return Ok(false);
     }
-    let file = lookup.file(row.file)?;
-    let sites = lookup.snapshot.sites_of(&file)?;
+    let sites = lookup.sites_of(row.file)?;
     let is_call = |kind| matches!(kind, SiteKind::Call | SiteKind::Construct);
     Ok(sites
         .iter()
@@ -246,6 +333,34 @@ fn completes_a_base(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryE
         Some(container) => Ok(!bases_of_block(lookup, row, container)?.is_empty()),
         None => Ok(false),
     }
+}
+
+/// Why the bases of a class may read it: what is in a class may replace what a base has, and a
+/// class itself may be registered by a base that is not in the repository.
+fn reading_base(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<Option<String>, QueryError> {
+    let class = match (row.kind, row.container) {
+        (SymbolKind::Class, _) => row.key,
+        (SymbolKind::Constant | SymbolKind::Variable | SymbolKind::Method, Some(class)) => class,
+        _ => return Ok(None),
+    };
+    // What overrides is used with what it overrides.
+    let overrides =
+        lookup.relations_from(row.key)?.iter().any(|one| one.kind == RelationKind::Overrides);
+    if class != row.key && !overrides {
+        let bases = bases_inside(lookup, class)?;
+        let same = lookup.snapshot.symbols_named(row.name)?;
+        let of_base = |base| base != class && bases.contains(&base);
+        if same.iter().any(|same| same.container.is_some_and(of_base)) {
+            return Ok(Some("a base of its class has it too".to_owned()));
+        }
+    }
+    if row.kind == SymbolKind::Method {
+        return Ok(None);
+    }
+    let outside = bases_outside(lookup, class)?;
+    Ok(outside
+        .first()
+        .map(|base| format!("its class derives from {base}, which is not in the repository")))
 }
 
 /// The first reason for which something may use a definition unseen.

@@ -39,6 +39,8 @@ pub struct TraceParams {
     pub tests: Tests,
     /// Maximum number of nodes.
     pub limit: usize,
+    /// Maximum number of references that are read to find the callers of a symbol.
+    pub references: usize,
 }
 
 impl Default for TraceParams {
@@ -54,6 +56,7 @@ impl Default for TraceParams {
             follow: Certainty::Likely,
             tests: Tests::default(),
             limit: 500,
+            references: usize::MAX,
         }
     }
 }

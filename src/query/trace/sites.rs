@@ -25,4 +25,5 @@ pub(crate) fn sites(lookup: &Lookup<'_>, rows: &[SiteRow]) -> Result<Vec<SiteInf
 pub(crate) fn graph<'l, 'q>(lookup: &'l Lookup<'q>, params: &TraceParams) -> CallGraph<'l, 'q> {
     let tests = if params.depth > 1 { Tests::Include } else { params.tests };
     CallGraph::new(lookup, &params.kinds, params.dispatch, params.follow, tests)
+        .with_most(params.references)
 }

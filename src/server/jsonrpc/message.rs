@@ -263,6 +263,16 @@ fn parse_text(text: &str) -> Message {
     parse_member(text)
 }
 
+/// The id of an answer; none of another message. Reads nothing of what it answers, which may be
+/// long.
+pub(crate) fn answered_id(line: &[u8]) -> Option<RequestId> {
+    let envelope: Envelope<'_> = serde_json::from_slice(line).ok()?;
+    if envelope.method.is_some() || envelope.result.or(envelope.error).is_none() {
+        return None;
+    }
+    RequestId::from_json(&serde_json::from_str(envelope.id?.get()).ok()?)
+}
+
 fn parse_member(text: &str) -> Message {
     if !text.starts_with('{') {
         return match serde_json::from_str::<IgnoredAny>(text) {

@@ -1,9 +1,11 @@
 //! `map`: directories and files as a treemap, coloured by what is known of them, for the page.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustc_hash::FxHashMap;
 
+use super::kept::KeptAnswers;
 use crate::answers::Answer;
 use crate::answers::budget::Page;
 use crate::base::escape::SafeLine;
@@ -22,7 +24,7 @@ use cograph_query::references::unused::{Class as UnusedClass, UnusedParams, unus
 use serde_json::{Value, json};
 
 /// Maximum number of boxes.
-pub(crate) const MAX_BOXES: usize = 1200;
+pub(crate) const MAX_BOXES: usize = 700;
 /// Maximum time of reading the history on.
 const HISTORY_TIME: Duration = Duration::from_secs(5);
 /// Area of the map, wide and tall.
@@ -60,10 +62,19 @@ const RUN: Handler = |arguments, context| run(arguments, context);
 /// Share of each file: a part and the whole that it is of.
 type Shares = FxHashMap<RepoPath, (u64, u64)>;
 
-/// Map with its layout.
-struct ModuleMap {
+/// Tree with the rectangle of each node.
+struct MapLayout {
     result: MapResult,
     places: Vec<Rectangle>,
+}
+
+static LAYOUTS: KeptAnswers<MapLayout> = KeptAnswers::new();
+/// Of the whole repository, which each question about unused definitions reads.
+static UNUSED: KeptAnswers<Shares> = KeptAnswers::new();
+
+/// Map with its layout.
+struct ModuleMap {
+    layout: Arc<MapLayout>,
     colour: &'static str,
     /// By node, the part and the whole.
     shares: Vec<(u64, u64)>,
@@ -73,15 +84,22 @@ struct ModuleMap {
 
 fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let path = common::directory(arguments.text("path").unwrap_or_default());
-    let params = MapParams { path, limit: MAX_BOXES };
-    let result = map(context.snapshot, &params, context.cancel)?;
-    let area = if arguments.flag("tall") { TALL } else { WIDE };
-    let places = places(&result, area);
+    let tall = arguments.flag("tall");
+    let generation = context.snapshot.meta().identity;
+    let layout = LAYOUTS.of(generation, format!("{tall} {path}"), || {
+        let params = MapParams { path, limit: MAX_BOXES };
+        let result = map(context.snapshot, &params, context.cancel)?;
+        let places = places(&result, if tall { TALL } else { WIDE });
+        Ok(MapLayout { result, places })
+    })?;
+    let result = &layout.result;
     let (colour, known) = match arguments.text("colour") {
-        Some("churn") => ("churn", churn(context)),
-        Some("unused") => ("unused", unused_lines(context, &result)?),
-        Some("coverage") => ("coverage", covered_functions(context, &result)?),
-        _ => ("tests", Ok(Shares::default())),
+        Some("churn") => ("churn", churn(context).map(Arc::new)),
+        Some("unused") => {
+            ("unused", Ok(UNUSED.of(generation, String::new(), || unused_lines(context))?))
+        }
+        Some("coverage") => ("coverage", covered_functions(context, result)?.map(Arc::new)),
+        _ => ("tests", Ok(Arc::default())),
     };
     let mut shares = vec![(0, 0); result.nodes.len()];
     let unknown = match known {
@@ -104,7 +122,7 @@ fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answ
         }
         Err(reason) => Some(reason),
     };
-    Ok(Box::new(ModuleMap { result, places, colour, shares, unknown }))
+    Ok(Box::new(ModuleMap { layout, colour, shares, unknown }))
 }
 
 /// The rectangle of each node: children lie inside of their parent.
@@ -144,12 +162,9 @@ fn churn(context: &QueryContext<'_>) -> Result<Shares, String> {
 }
 
 /// Lines of definitions that nothing uses, of the lines of each file.
-fn unused_lines(
-    context: &QueryContext<'_>,
-    result: &MapResult,
-) -> Result<Result<Shares, String>, QueryError> {
-    let path = (!result.path.is_empty()).then(|| result.path.clone());
-    let found = unused(context.snapshot, context.files, &UnusedParams { path }, context.cancel)?;
+fn unused_lines(context: &QueryContext<'_>) -> Result<Shares, QueryError> {
+    let params = UnusedParams::default();
+    let found = unused(context.snapshot, context.files, &params, context.cancel)?;
     let mut shares = Shares::default();
     for file in context.snapshot.files()? {
         shares.insert(file.path, (0, u64::from(file.lines)));
@@ -161,7 +176,7 @@ fn unused_lines(
             *part += u64::from(one.symbol.last_line - one.symbol.first_line + 1);
         }
     }
-    Ok(Ok(shares))
+    Ok(shares)
 }
 
 /// Functions that tests executed with their present bodies, of the functions of each file.
@@ -217,7 +232,7 @@ impl ModuleMap {
 
 impl Answer for ModuleMap {
     fn render(&self, _page: &mut Page) -> String {
-        format!("map of {}", SafeLine::new(&self.result.path, 300))
+        format!("map of {}", SafeLine::new(&self.layout.result.path, 300))
     }
 
     fn json(&self) -> Value {
@@ -225,7 +240,8 @@ impl Answer for ModuleMap {
         let most = leaves.map(|(part, whole)| *part as f64 / *whole as f64).fold(0.0, f64::max);
         let round = |number: f64| (number * 10.0).round() / 10.0;
         let mut too_small = 0;
-        let nodes = self.result.nodes.iter().zip(&self.places).zip(&self.shares).enumerate();
+        let MapLayout { result, places } = &*self.layout;
+        let nodes = result.nodes.iter().zip(places).zip(&self.shares).enumerate();
         let boxes: Vec<Value> = nodes
             .filter_map(|(at, ((node, place), share))| {
                 if place.width < LEAST || place.height < LEAST {
@@ -250,10 +266,10 @@ impl Answer for ModuleMap {
             })
             .collect();
         json!({
-            "path": self.result.path,
+            "path": result.path,
             "colour": self.colour,
             "unknown": self.unknown,
-            "width": self.places[0].width, "height": self.places[0].height,
+            "width": places[0].width, "height": places[0].height,
             "boxes": boxes,
             "too_small": too_small,
         })

@@ -2,7 +2,9 @@
 //! behind one of them. For the page.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
+use super::kept::KeptAnswers;
 use crate::answers::Answer;
 use crate::answers::budget::Page;
 use crate::answers::reply::list;
@@ -62,6 +64,8 @@ pub(crate) static USES: Tool = Tool {
 const RUN: Handler = |arguments, context| run(arguments, context);
 const RUN_USES: Handler = |arguments, context| run_uses(arguments, context);
 
+static MATRICES: KeptAnswers<Matrix> = KeptAnswers::new();
+
 /// Matrix in its order.
 struct Matrix {
     result: MatrixResult,
@@ -82,15 +86,19 @@ fn params(arguments: &Arguments, limit: usize) -> MatrixParams {
 
 fn run(arguments: &Arguments, context: &QueryContext<'_>) -> Result<Box<dyn Answer>, QueryError> {
     let params = params(arguments, MAX_ROWS);
-    let result = matrix(context.snapshot, &params, context.cancel)?;
-    let edges: Vec<(usize, usize, u64)> = result
-        .cells
-        .iter()
-        .filter(|cell| cell.of_production > 0)
-        .map(|cell| (cell.from, cell.to, cell.of_production))
-        .collect();
-    let order = order(result.modules.len(), &edges, &result.cycles);
-    Ok(Box::new(Matrix { result, order }))
+    let key = format!("{} {} {}", params.tests, params.depth, params.path);
+    let ordered = MATRICES.of(context.snapshot.meta().identity, key, || {
+        let result = matrix(context.snapshot, &params, context.cancel)?;
+        let edges: Vec<(usize, usize, u64)> = result
+            .cells
+            .iter()
+            .filter(|cell| cell.of_production > 0)
+            .map(|cell| (cell.from, cell.to, cell.of_production))
+            .collect();
+        let order = order(result.modules.len(), &edges, &result.cycles);
+        Ok(Matrix { result, order })
+    })?;
+    Ok(Box::new(ordered))
 }
 
 fn run_uses(
@@ -104,7 +112,7 @@ fn run_uses(
     Ok(Box::new(Uses { files, total }))
 }
 
-impl Answer for Matrix {
+impl Answer for Arc<Matrix> {
     fn render(&self, _page: &mut Page) -> String {
         format!("matrix of {}", SafeLine::new(&self.result.path, 300))
     }

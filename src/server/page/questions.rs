@@ -1,13 +1,14 @@
 //! Questions of the page: own ones, which no list of tools has, and tools of clients.
 
-use crate::page::{map, matrix, neighbourhood};
+use crate::page::{find, map, matrix, neighbourhood};
 use crate::tools::tool::Tool;
-use crate::tools::{impact, outline, overview, search, trace};
+use crate::tools::{impact, outline, overview, trace};
 
 /// Method of the protocol by which the page asks.
 pub(crate) const METHOD: &str = "cograph/page";
 
 static QUESTIONS: [&Tool; 9] = [
+    &find::TOOL,
     &neighbourhood::TOOL,
     &map::TOOL,
     &matrix::TOOL,
@@ -15,7 +16,6 @@ static QUESTIONS: [&Tool; 9] = [
     &impact::TOOL,
     &outline::TOOL,
     &overview::TOOL,
-    &search::TOOL,
     &trace::TOOL,
 ];
 

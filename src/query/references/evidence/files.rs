@@ -63,7 +63,7 @@ fn by_terms(
     for file in without_words {
         lookup.check()?;
         let row = || lookup.snapshot.file(file);
-        if effort == Effort::All && filters.exclude(state, file, name, row)? {
+        if effort != Effort::Few && filters.exclude(state, file, name, row)? {
             checked += 1;
             continue;
         }

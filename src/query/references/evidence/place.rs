@@ -10,6 +10,8 @@ use cograph_store::FileRow;
 pub enum Effort {
     /// All: for an answer without uses, whose only content is this evidence.
     All,
+    /// All until something is found: for a question of which only the first evidence counts.
+    First,
     /// Few: in addition to a list of uses.
     Few,
 }
@@ -18,7 +20,7 @@ impl Effort {
     /// Maximum number of files with the name that are searched line by line.
     pub(crate) const fn files(self) -> usize {
         match self {
-            Self::All => MAX_FILES,
+            Self::All | Self::First => MAX_FILES,
             Self::Few => MAX_SIBLING_FILES,
         }
     }
@@ -26,7 +28,7 @@ impl Effort {
     /// Maximum number of files without an index of their words that are searched.
     pub(crate) const fn files_without_words(self) -> usize {
         match self {
-            Self::All => usize::MAX,
+            Self::All | Self::First => usize::MAX,
             Self::Few => MAX_OTHER_FILES,
         }
     }

@@ -56,11 +56,10 @@ pub(super) fn reasons(lookup: &Lookup<'_>, symbol: SymbolKey) -> Result<Vec<Reas
         let mut outside = bases_outside(lookup, container)?;
         if outside.is_empty() {
             for site in bases_of_block(lookup, &symbol, container)? {
-                let base = base_outside(lookup, &site)?;
-                outside.extend(base.map(|base| Reason::BaseOutside { base }));
+                outside.extend(base_outside(lookup, &site)?);
             }
         }
-        found.extend(outside);
+        found.extend(outside.into_iter().map(|base| Reason::BaseOutside { base }));
     }
     Ok(found)
 }
@@ -72,9 +71,8 @@ fn decorators(
     symbol: &SymbolRow,
     language: Option<&grammar::Language>,
 ) -> Result<Vec<Reason>, QueryError> {
-    let file = lookup.file(symbol.file)?;
     let mut found = Vec::new();
-    for site in lookup.snapshot.sites_of(&file)? {
+    for site in lookup.sites_of(symbol.file)?.iter() {
         // A decorator with arguments is a call.
         let may_decorate =
             matches!(site.kind, SiteKind::Decorate | SiteKind::Call | SiteKind::Construct);
@@ -84,7 +82,7 @@ fn decorators(
         if !may_decorate || !is_before || is_own {
             continue;
         }
-        let targets = lookup.targets(&site)?;
+        let targets = lookup.targets(site)?;
         let outside = match site.target {
             SiteTarget::External(name) => Some(lookup.name(name)?),
             _ => None,
@@ -106,30 +104,43 @@ fn decorators(
     Ok(found)
 }
 
-/// Returns the names of the types outside that a type or its bases derive from or implement.
-fn bases_outside(lookup: &Lookup<'_>, container: SymbolKey) -> Result<Vec<Reason>, QueryError> {
-    let mut types = vec![container];
-    let mut found: Vec<Reason> = Vec::new();
+/// Returns a type and the types of the repository that it derives from or implements.
+pub(crate) fn bases_inside(
+    lookup: &Lookup<'_>,
+    container: SymbolKey,
+) -> Result<Vec<SymbolKey>, QueryError> {
+    let mut types = Vec::new();
+    let mut left = vec![container];
     let mut next = 0;
-    while let Some(&key) = types.get(next).filter(|_| next < MAX_TYPES) {
+    while let Some(&key) = left.get(next).filter(|_| next < MAX_TYPES) {
         next += 1;
         lookup.check()?;
-        let row = lookup.symbol(key)?;
-        if !row.kind.is_type() {
+        if !lookup.symbol(key)?.kind.is_type() {
             continue;
         }
-        for site in lookup.snapshot.sites_in(&row)? {
-            let Some(base) = base_outside(lookup, &site)? else { continue };
-            let reason = Reason::BaseOutside { base };
-            if found.len() < MAX_REASONS && !found.contains(&reason) {
-                found.push(reason);
-            }
-        }
+        types.push(key);
         for relation in lookup.relations_from(key)?.iter() {
             let is_base =
                 matches!(relation.kind, RelationKind::Inherits | RelationKind::Implements);
-            if is_base && !types.contains(&relation.to) {
-                types.push(relation.to);
+            if is_base && !left.contains(&relation.to) {
+                left.push(relation.to);
+            }
+        }
+    }
+    Ok(types)
+}
+
+/// Returns the names of the types outside that a type or its bases derive from or implement.
+pub(crate) fn bases_outside(
+    lookup: &Lookup<'_>,
+    container: SymbolKey,
+) -> Result<Vec<String>, QueryError> {
+    let mut found: Vec<String> = Vec::new();
+    for key in bases_inside(lookup, container)? {
+        for site in lookup.snapshot.sites_in(&*lookup.symbol(key)?)? {
+            let Some(base) = base_outside(lookup, &site)? else { continue };
+            if found.len() < MAX_REASONS && !found.contains(&base) {
+                found.push(base);
             }
         }
     }
@@ -149,7 +160,7 @@ pub(crate) fn bases_of_block(
     if own.file == symbol.file && (whole.start_byte..whole.end_byte).contains(&part) {
         return Ok(Vec::new());
     }
-    let sites = lookup.snapshot.sites_of(&*lookup.file(symbol.file)?)?;
+    let sites = lookup.sites_of(symbol.file)?;
     let before = &sites[..sites.partition_point(|site| site.at < symbol.extent.start)];
     let mut named = None;
     for (place, site) in before.iter().enumerate().rev() {

@@ -12,6 +12,7 @@ type User = Option<SymbolKey>;
 /// Uses of the repository, and what they have reached so far.
 pub(super) struct UseGraph<'l, 'q> {
     lookup: &'l Lookup<'q>,
+    judged: FxHashSet<SymbolKey>,
     /// By definition: what it uses.
     uses: FxHashMap<SymbolKey, Vec<SymbolKey>>,
     /// What code outside of all judged definitions uses.
@@ -22,9 +23,13 @@ pub(super) struct UseGraph<'l, 'q> {
 
 impl<'l, 'q> UseGraph<'l, 'q> {
     pub(super) fn of(lookup: &'l Lookup<'q>, judged: &[SymbolKey]) -> Result<Self, QueryError> {
-        let known: FxHashSet<SymbolKey> = judged.iter().copied().collect();
-        let mut reach =
-            Self { lookup, uses: FxHashMap::default(), by_code: Vec::new(), by_tests: Vec::new() };
+        let mut reach = Self {
+            lookup,
+            judged: judged.iter().copied().collect(),
+            uses: FxHashMap::default(),
+            by_code: Vec::new(),
+            by_tests: Vec::new(),
+        };
         let mut candidates: FxHashMap<u32, Vec<SymbolKey>> = FxHashMap::default();
         for file in lookup.snapshot.files()? {
             lookup.check()?;
@@ -46,7 +51,7 @@ impl<'l, 'q> UseGraph<'l, 'q> {
                     Some(enclosing) => match users.get(&enclosing) {
                         Some(user) => *user,
                         None => {
-                            let user = reach.user(enclosing, &known)?;
+                            let user = reach.user(enclosing)?;
                             users.insert(enclosing, user);
                             user
                         }
@@ -65,13 +70,9 @@ impl<'l, 'q> UseGraph<'l, 'q> {
     }
 
     /// The innermost judged definition around a use.
-    fn user(
-        &self,
-        enclosing: SymbolKey,
-        judged: &FxHashSet<SymbolKey>,
-    ) -> Result<User, QueryError> {
+    fn user(&self, enclosing: SymbolKey) -> Result<User, QueryError> {
         let around = self.lookup.containers(Some(enclosing))?;
-        Ok(around.iter().rev().map(|around| around.key).find(|key| judged.contains(key)))
+        Ok(around.iter().rev().map(|around| around.key).find(|key| self.judged.contains(key)))
     }
 
     fn add(&mut self, user: User, is_test: bool, target: SymbolKey) {
@@ -87,13 +88,27 @@ impl<'l, 'q> UseGraph<'l, 'q> {
     /// What is overridden or declared and what overrides or defines it are used together: a call
     /// of the one may run the other, and the one cannot be without the other.
     fn relations(&mut self, key: SymbolKey) -> Result<(), QueryError> {
-        for relation in self.lookup.relations_from(key)?.iter() {
-            if matches!(relation.kind, RelationKind::Overrides | RelationKind::Defines) {
-                self.add(Some(key), false, relation.to);
-                self.add(Some(relation.to), false, key);
-            }
+        for other in self.used_with(key)? {
+            // The other may be one that is not judged.
+            self.add(Some(key), false, other);
+            self.add(Some(other), false, key);
         }
         Ok(())
+    }
+
+    /// What a definition overrides or declares, and what overrides or defines it.
+    fn used_with(&self, key: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+        let (from, to) = (self.lookup.relations_from(key)?, self.lookup.relations_to(key)?);
+        let from = from.iter().map(|relation| (relation.kind, relation.to));
+        let to = to.iter().map(|relation| (relation.kind, relation.from));
+        let is_one =
+            |kind: RelationKind| matches!(kind, RelationKind::Overrides | RelationKind::Defines);
+        Ok(from.chain(to).filter(|(kind, _)| is_one(*kind)).map(|(_, other)| other).collect())
+    }
+
+    /// True if what a definition is used with is not judged, such as a member of a type outside.
+    pub(super) fn goes_with_others(&self, key: SymbolKey) -> Result<bool, QueryError> {
+        Ok(self.used_with(key)?.iter().any(|other| !self.judged.contains(other)))
     }
 
     /// What code outside of judged definitions reaches, tests aside.

@@ -206,9 +206,16 @@ impl Bridge {
 
     /// Routes a message. Never blocks: a receiver with a full queue is disconnected.
     fn route(&self, line: Vec<u8>) {
-        let parsed = message::parse(&line);
+        let (parsed, kind) = match message::answered_id(&line) {
+            Some(id) => (None, Kind::Answer(id.to_json().to_string())),
+            None => {
+                let parsed = message::parse(&line);
+                let kind = kind(&parsed);
+                (Some(parsed), kind)
+            }
+        };
         let mut routes = self.routes();
-        match kind(&parsed) {
+        match kind {
             Kind::Answer(id) => {
                 let found = routes
                     .posts
@@ -231,7 +238,7 @@ impl Bridge {
                 let listening =
                     routes.listening.as_ref().filter(|listening| !listening.is_closed());
                 let whole = routes.posts.values().find(|post| post.whole).map(|post| &post.frames);
-                let asks = matches!(parsed, Message::Request(_));
+                let asks = matches!(parsed, Some(Message::Request(_)));
                 let any = routes
                     .posts
                     .values()
