@@ -363,7 +363,7 @@ fn every_fixture_gives_its_facts() {
 }
 
 #[test]
-fn an_ambiguous_site_has_several_candidates_and_none_is_there_twice() {
+fn an_ambiguous_site_has_several_candidates_and_none_is_recorded_twice() {
     for path in fixtures() {
         let fixture = parse(&fs::read_to_string(&path).expect("a readable fixture"));
         let built = build(&fixture.sources);

@@ -1,4 +1,4 @@
-//! Documentation of definitions: its summary, what it says of use, and types in comments for
+//! Documentation of definitions: its summary, notices of deprecation, and types in comments for
 //! parameters, results and variables, in languages without type declarations.
 
 use crate::facts::text;

@@ -159,8 +159,8 @@ fn given_to_interface(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>)
     }
 }
 
-/// True if a member may override another: in languages with overloads, only with as many parameters.
-/// Default values need not be those of the overridden one.
+/// True if a member may override another: in languages with overloads, only with as many
+/// parameters. Default values need not be those of the overridden one.
 fn found_fits(db: &Db, from: SymbolRef, to: SymbolRef) -> bool {
     let rules = &db.program.known(from.file).language.manifest.resolution;
     let (a, b) = (db.program.symbol(from), db.program.symbol(to));
