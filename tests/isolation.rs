@@ -255,7 +255,7 @@ fn more_files_that_end_the_worker_than_can_be_an_accident_cost_those_files_only(
     for number in 0..110 {
         project.write(&format!("worse_{number:03}.py"), &bad("abort"));
     }
-    let log = project.index_to(5, Some(110));
+    project.index_to(5, Some(110));
     let found = project.run(&["search", "--mode", "name", "bad"]);
     assert!(String::from_utf8_lossy(&found.stdout).contains("bad.py"), "{found:?}");
 }

@@ -4,6 +4,7 @@ pub(crate) mod schema;
 mod writer;
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -301,8 +302,8 @@ impl Dataset<'_> {
         let mut known: FxHashMap<NameKey, String> = FxHashMap::default();
         for reference in &self.references {
             let path = self.names.files[reference.place as usize].path.as_str();
-            if !known.contains_key(&reference.name) {
-                known.insert(reference.name, self.snapshot.name(reference.name)?);
+            if let Entry::Vacant(place) = known.entry(reference.name) {
+                place.insert(self.snapshot.name(reference.name)?);
             }
             let target = text(reference.target);
             rows.add(&[

@@ -20,6 +20,8 @@ pub(crate) struct Column {
     pub(crate) ty: Type,
     /// It may be null.
     pub(crate) is_optional: bool,
+    /// Hardly any value occurs twice, and neighbours are alike.
+    pub(crate) is_distinct: bool,
 }
 
 /// TableSchema of a dataset.
@@ -32,19 +34,23 @@ pub(crate) struct TableSchema {
 }
 
 const fn text(name: &'static str) -> Column {
-    Column { name, ty: Type::Text, is_optional: false }
+    Column { name, ty: Type::Text, is_optional: false, is_distinct: false }
 }
 
 const fn number(name: &'static str) -> Column {
-    Column { name, ty: Type::Number, is_optional: false }
+    Column { name, ty: Type::Number, is_optional: false, is_distinct: false }
 }
 
 const fn flag(name: &'static str) -> Column {
-    Column { name, ty: Type::Flag, is_optional: false }
+    Column { name, ty: Type::Flag, is_optional: false, is_distinct: false }
 }
 
 const fn or_null(column: Column) -> Column {
     Column { is_optional: true, ..column }
+}
+
+const fn distinct(column: Column) -> Column {
+    Column { is_distinct: true, ..column }
 }
 
 /// One row: the repository and the revision that was indexed.
@@ -83,8 +89,8 @@ pub(crate) const SYMBOLS: TableSchema = TableSchema {
     name: "symbols",
     columns: &[
         text("repository"),
-        number("id"),
-        text("symbol"),
+        distinct(number("id")),
+        distinct(text("symbol")),
         text("name"),
         text("kind"),
         text("path"),

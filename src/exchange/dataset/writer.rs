@@ -5,19 +5,28 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
+use parquet::basic::{
+    Compression, Encoding, LogicalType, Repetition, Type as PhysicalType, ZstdLevel,
+};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
 use parquet::errors::{ParquetError, Result};
 use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::Type as SchemaType;
+use parquet::schema::types::{ColumnPath, Type as SchemaType};
 
 use super::schema::{Column, TableSchema, Type, VERSION};
 
 /// Rows of a group.
 const GROUP_ROWS: usize = 1 << 17;
+
+/// Maximum size of the dictionary of a column in a group, in bytes: the SCIP symbols of a group
+/// take several megabytes.
+const DICTIONARY_BYTES: usize = 16 << 20;
+
+/// Level of zstd.
+const COMPRESSION: i32 = 6;
 
 /// Value of a row.
 #[derive(Clone, Copy, Debug)]
@@ -93,12 +102,24 @@ impl TableWriter {
             vec![SortingColumn { column_idx: column as i32, descending: false, nulls_first: false }]
         });
         let version = KeyValue::new("cograph.schema".to_owned(), VERSION.to_string());
-        let properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+        let mut properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(COMPRESSION)?))
+            .set_dictionary_page_size_limit(DICTIONARY_BYTES)
             .set_key_value_metadata(Some(vec![version]))
-            .set_sorting_columns(sorting)
-            .build();
-        let writer = SerializedFileWriter::new(file, Arc::new(schema), Arc::new(properties))?;
+            .set_sorting_columns(sorting);
+        for column in table.columns.iter().filter(|column| column.is_distinct) {
+            let path = ColumnPath::from(column.name);
+            let encoding = match column.ty {
+                Type::Text => Encoding::DELTA_BYTE_ARRAY,
+                Type::Number => Encoding::DELTA_BINARY_PACKED,
+                Type::Flag => Encoding::RLE,
+            };
+            properties = properties
+                .set_column_dictionary_enabled(path.clone(), false)
+                .set_column_encoding(path, encoding);
+        }
+        let properties = Arc::new(properties.build());
+        let writer = SerializedFileWriter::new(file, Arc::new(schema), properties)?;
         let buffers = table.columns.iter().map(Buffer::of).collect();
         Ok(Self { table, writer, buffers, rows: 0, temporary, path: path.to_owned() })
     }
