@@ -34,16 +34,7 @@ mod hooks;
 mod jsonrpc;
 mod language_server;
 /// What the page asks.
-mod page {
-    pub(crate) mod find;
-    pub(crate) mod kept;
-    pub(crate) mod map;
-    pub(crate) mod matrix;
-    pub(crate) mod neighbourhood;
-    mod packed;
-    pub(crate) mod questions;
-    pub(crate) mod written;
-}
+mod page;
 mod peers;
 mod protocol;
 mod proxy;
