@@ -176,7 +176,14 @@ def _apt(source, scratch):
     versions = [line[9:] for line in shown.splitlines() if line.startswith("Version: ") and f"{source.version}-" in line]
     if not versions:
         raise FetchError(f"{source.name}: {source.package} {source.version} is not in the configured archive (Debian 12 has it)")
-    _run("apt-get", *options, "-qq", "source", "--download-only", f"{source.package}={versions[-1]}", cwd=scratch)
+    # A mirror can list a revision that it does not have any more.
+    for older in reversed(versions):
+        try:
+            _run("apt-get", *options, "-qq", "source", "--download-only", f"{source.package}={older}", cwd=scratch)
+            break
+        except subprocess.CalledProcessError:
+            if older == versions[0]:
+                raise
     return os.path.join(scratch, source.archive)
 
 
