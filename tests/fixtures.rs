@@ -287,9 +287,9 @@ fn symbols(text: &mut String, path: &RepoPath, facts: &FileFacts) {
                 write!(entry, " {word}").expect("writing to a string cannot fail");
             }
         }
-        write!(entry, " `{}`", symbol.signature).expect("writing to a string cannot fail");
-        if !symbol.doc.is_empty() {
-            write!(entry, " \"{}\"", symbol.doc).expect("writing to a string cannot fail");
+        write!(entry, " `{}`", symbol.signature()).expect("writing to a string cannot fail");
+        if !symbol.doc().is_empty() {
+            write!(entry, " \"{}\"", symbol.doc()).expect("writing to a string cannot fail");
         }
         line(text, entry);
     }

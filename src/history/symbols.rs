@@ -98,7 +98,7 @@ impl FileSide {
                 is_exported: symbol.flags & flags::EXPORTED != 0,
                 name_at: symbol.name_at,
                 lines: (symbol.extent.start.line, symbol.extent.end.line),
-                signature: symbol.signature.to_string(),
+                signature: symbol.signature().to_owned(),
                 arity: symbol.arity,
                 parameters: parameters.into_iter().skip(skipped).collect(),
                 types: types.into_iter().skip(skipped).collect(),

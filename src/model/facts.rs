@@ -168,10 +168,9 @@ pub struct Symbol {
     pub extent: Span,
     /// Position of its name.
     pub name_at: Position,
-    /// Header on one line without the body, with white space folded.
-    pub signature: Box<str>,
-    /// First paragraph of its doc comment or string, on one line; empty if there is none.
-    pub doc: Box<str>,
+    /// What is stored of it and not resolved with: dropped where the symbols of all files are in
+    /// memory.
+    pub details: Option<Box<Details>>,
     /// Parameters: bindings.
     pub params: Run,
     /// Minimum and maximum number of arguments; the maximum is `u16::MAX` if unbounded.
@@ -191,11 +190,46 @@ pub struct Symbol {
     pub owner: ExprId,
     /// Trait or interface that the owner implements here, with its scope (`impl Trait for Type`).
     pub implements: ExprId,
+}
+
+/// Part of a symbol that resolution does not need, except for the tag of a type.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Details {
+    /// Header on one line without the body, with white space folded.
+    pub signature: Box<str>,
+    /// First paragraph of its doc comment or string, on one line; empty if there is none.
+    pub doc: Box<str>,
     /// Complexity of its body, for a callable of a language whose manifest says what is complex.
     pub complexity: Option<Complexity>,
 }
 
+// A full build has the symbols of all files in memory, which is most of what it needs: five million
+// in the Linux tree.
+const _: () = assert!(size_of::<Symbol>() <= 120);
+
+impl Details {
+    /// Details of a symbol with a header and without documentation.
+    pub fn of(signature: impl Into<Box<str>>) -> Option<Box<Self>> {
+        Some(Box::new(Self { signature: signature.into(), ..Self::default() }))
+    }
+}
+
 impl Symbol {
+    /// Header; empty if it is not in memory.
+    pub fn signature(&self) -> &str {
+        self.details.as_ref().map_or("", |details| &details.signature)
+    }
+
+    /// Documentation; empty if there is none or it is not in memory.
+    pub fn doc(&self) -> &str {
+        self.details.as_ref().map_or("", |details| &details.doc)
+    }
+
+    /// Complexity, if it has one that is in memory.
+    pub fn complexity(&self) -> Option<Complexity> {
+        self.details.as_ref()?.complexity
+    }
+
     /// True for a macro of a preprocessor, with or without parameters.
     pub fn is_macro(&self) -> bool {
         self.flags & flags::TEXTUAL != 0

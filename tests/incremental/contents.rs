@@ -247,9 +247,9 @@ impl Contents<'_> {
                 extent.end_byte.saturating_sub(extent.start_byte),
                 i64::from(at.line) - i64::from(extent.start.line),
                 at.column,
-                symbol.signature,
-                symbol.doc,
-                Complexity::pack(symbol.complexity),
+                symbol.signature(),
+                symbol.doc(),
+                Complexity::pack(symbol.complexity()),
             ));
             let (count, most) = self.names.entry(name.to_owned()).or_default();
             (*count, *most) = (*count + 1, references.max(*most));

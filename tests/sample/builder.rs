@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cograph::model::facts::{
-    ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, ScopeId, Site,
-    Symbol,
+    Details, ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, ScopeId,
+    Site, Symbol,
 };
 use cograph::model::graph::{
     FileId, FileRecord, FileResolution, FileStamp, Graph, Relation, Resolution, SymbolRef, Target,
@@ -153,8 +153,11 @@ impl GraphBuilder {
                 end: Position { line: last, column: 1 },
             },
             name_at: Position { line: first, column: 4 },
-            signature: signature.into(),
-            doc: options.doc.into(),
+            details: Some(Box::new(Details {
+                signature: signature.into(),
+                doc: options.doc.into(),
+                complexity: None,
+            })),
             params: Run::default(),
             arity: (0, u16::MAX),
             ty: ExprId::NONE,
@@ -164,7 +167,6 @@ impl GraphBuilder {
             type_params: Run::default(),
             owner: ExprId::NONE,
             implements: ExprId::NONE,
-            complexity: None,
         });
         SymbolRef { file, symbol: LocalSymbol::at(symbols.len() - 1) }
     }

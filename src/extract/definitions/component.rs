@@ -5,7 +5,8 @@ use crate::facts::builder::Builder;
 use crate::walk::input::Input;
 use crate::walk::position::{line, offset};
 use cograph_model::facts::{
-    Binding, BindingKind, ExprId, LocalSymbol, NameId, Run, ScopeId, Symbol, Synthetic, flags,
+    Binding, BindingKind, Details, ExprId, LocalSymbol, NameId, Run, ScopeId, Symbol, Synthetic,
+    flags,
 };
 use cograph_model::{Position, Span, SymbolKind, Visibility};
 
@@ -41,8 +42,7 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
         visibility: Visibility::Public,
         extent: Span { start_byte: 0, end_byte: offset(input.source.len()), start, end },
         name_at: start,
-        signature: format!("<{}>", facts.text(name)).into(),
-        doc: "".into(),
+        details: Details::of(format!("<{}>", facts.text(name))),
         params: Run::default(),
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
@@ -52,7 +52,6 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
         type_params: Run::default(),
         owner: ExprId::NONE,
         implements: ExprId::NONE,
-        complexity: None,
     });
     if let Some(at) = given {
         let binding = &mut facts.facts.bindings[at];

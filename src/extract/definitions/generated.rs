@@ -3,7 +3,7 @@
 
 use crate::walk::{Generated, Walk, texts};
 use cograph_grammar::GeneratedMember;
-use cograph_model::facts::{Expr, ExprId, LocalSymbol, NameId, ScopeId, Symbol, flags};
+use cograph_model::facts::{Details, Expr, ExprId, LocalSymbol, NameId, ScopeId, Symbol, flags};
 use cograph_model::{SymbolKind, Visibility};
 
 /// Members that the pending decorators generate.
@@ -117,8 +117,7 @@ fn define_one(
             | flags::EXPORTED
             | if member.is_static { flags::STATIC } else { 0 },
         visibility: Visibility::Public,
-        signature: signature.into(),
-        doc: Box::default(),
+        details: Details::of(signature),
         arity: (least, most),
         ty: if member.takes || from == ty { ExprId::NONE } else { source.ty },
         params: Default::default(),
@@ -130,7 +129,6 @@ fn define_one(
         implements: ExprId::NONE,
         extent: source.extent,
         name_at: source.name_at,
-        complexity: None,
     });
     walk.facts.bind_symbol(scope, scope, name, 0, symbol);
 }

@@ -7,7 +7,9 @@ use crate::walk::input::Input;
 use crate::walk::position::{offset, position};
 use crate::walk::{Context, Definition, Pending, READ, Walk, children, rule_choice, texts};
 use cograph_grammar::{ConstructorNames, DecoratorMeaning, ExportRule, ModifierMeaning, Rule};
-use cograph_model::facts::{Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags};
+use cograph_model::facts::{
+    Details, Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags,
+};
 use cograph_model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
 
@@ -93,8 +95,7 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
         visibility,
         extent,
         name_at: position(definition.name_node),
-        signature,
-        doc,
+        details: Some(Box::new(Details { signature, doc, complexity: None })),
         params: Run::default(),
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
@@ -104,7 +105,6 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
         type_params: Run::default(),
         owner: walk.context.around.owner,
         implements: walk.context.around.implements,
-        complexity: None,
     });
     if definition.has_body {
         walk.facts.headers.push((symbol, offset(definition.header_end)));

@@ -42,13 +42,14 @@ pub(super) fn measure(
     let mut pass = Pass { facts, table, bodies: &bodies, levels, frames };
     pass.run(root, budget);
     for position in recursive {
-        if let Some(complexity) = &mut facts.symbols[position].complexity {
+        let details = facts.symbols[position].details.as_mut();
+        if let Some(complexity) = details.and_then(|details| details.complexity.as_mut()) {
             complexity.cognitive += 1;
         }
     }
-    for symbol in &mut facts.symbols {
+    for details in facts.symbols.iter_mut().filter_map(|symbol| symbol.details.as_mut()) {
         // What is kept of a large value is what its packed form keeps.
-        symbol.complexity = Complexity::unpack(Complexity::pack(symbol.complexity));
+        details.complexity = Complexity::unpack(Complexity::pack(details.complexity));
     }
 }
 
@@ -274,7 +275,8 @@ impl<'l> Pass<'l, '_> {
             nesting: frame.deepest,
         };
         for symbol in frame.bodies.iter().filter_map(|body| body.symbol.get()) {
-            self.facts.symbols[symbol].complexity = Some(complexity);
+            let details = self.facts.symbols[symbol].details.get_or_insert_default();
+            details.complexity = Some(complexity);
         }
     }
 

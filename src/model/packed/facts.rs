@@ -5,8 +5,9 @@ mod expressions;
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::facts::{
-    Binding, BindingKind, Complexity, Condition, DocumentTerms, Expr, ExprId, FileFacts, Import,
-    ImportId, ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, Symbol,
+    Binding, BindingKind, Complexity, Condition, Details, DocumentTerms, Expr, ExprId, FileFacts,
+    Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site,
+    Symbol,
 };
 use crate::{Position, Problem, ProblemKind, SiteKind, Span, SymbolKind, Visibility};
 
@@ -232,8 +233,7 @@ fn blank_symbol() -> Symbol {
         visibility: Visibility::ALL[0],
         extent: Span { start: NOWHERE, end: NOWHERE, start_byte: 0, end_byte: 0 },
         name_at: NOWHERE,
-        signature: Box::default(),
-        doc: Box::default(),
+        details: None,
         params: EMPTY,
         arity: (0, 0),
         ty: ExprId::NONE,
@@ -243,7 +243,6 @@ fn blank_symbol() -> Symbol {
         type_params: EMPTY,
         owner: ExprId::NONE,
         implements: ExprId::NONE,
-        complexity: None,
     }
 }
 
@@ -317,7 +316,7 @@ mod has {
 
 fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Option<Symbol> {
     let parts = [
-        (!symbol.doc.is_empty(), has::DOC),
+        (!symbol.doc().is_empty(), has::DOC),
         (symbol.params != EMPTY, has::PARAMS),
         (symbol.values != EMPTY, has::VALUES),
         (symbol.decorators != EMPTY, has::DECORATORS),
@@ -358,8 +357,11 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
         visibility,
         extent: Span { start, end, start_byte, end_byte },
         name_at,
-        signature: pass.text(&symbol.signature)?,
-        doc: if has(has::DOC) { pass.text(&symbol.doc)? } else { Box::default() },
+        details: Some(Box::new(Details {
+            signature: pass.text(symbol.signature())?,
+            doc: if has(has::DOC) { pass.text(symbol.doc())? } else { Box::default() },
+            complexity: complexity(pass, symbol.complexity())?,
+        })),
         params: list(pass, symbol.params, has::PARAMS, &mut before.binding)?,
         arity,
         ty,
@@ -377,7 +379,6 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
         } else {
             ExprId::NONE
         },
-        complexity: complexity(pass, symbol.complexity)?,
     })
 }
 
@@ -455,6 +456,10 @@ fn problem<P: Pass>(pass: &mut P, problem: &Problem) -> Option<Problem> {
 mod tests {
     use super::*;
 
+    fn details() -> Option<Box<Details>> {
+        Some(Box::new(Details { doc: "doc".into(), ..Details::default() }))
+    }
+
     #[test]
     fn the_stored_part_is_decoded_alone() {
         let facts = FileFacts {
@@ -463,7 +468,7 @@ mod tests {
             lines: 7,
             test: true,
             scopes: vec![BLANK_SCOPE],
-            symbols: vec![Symbol { name: NameId(1), doc: "doc".into(), ..blank_symbol() }],
+            symbols: vec![Symbol { name: NameId(1), details: details(), ..blank_symbol() }],
             bindings: vec![BLANK_BINDING],
             imports: vec![Import { module: "module".into(), item: NameId(0), ..blank_import() }],
             exprs: vec![Expr::Unknown, Expr::Await(ExprId(0))],

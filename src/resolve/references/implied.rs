@@ -163,13 +163,7 @@ fn of_own_type(db: &Db, file: FileId, site: &Site, found: &Entity) -> Option<Ent
     let is_own = |symbol: &SymbolRef| {
         let entry = db.program.symbol(*symbol);
         let is_constant = matches!(entry.kind, SymbolKind::Variant | SymbolKind::Constant);
-        let words = &db.program.known(symbol.file).language.manifest.modifiers.words;
-        let mut meanings =
-            entry.signature.split_whitespace().filter_map(|word| words.get(word)).flatten();
-        let is_of_type = |meaning: &ModifierMeaning| {
-            matches!(meaning, ModifierMeaning::Static | ModifierMeaning::Constant)
-        };
-        is_constant || entry.kind.is_type() || meanings.any(is_of_type)
+        is_constant || entry.kind.is_type() || entry.flags & flags::STATIC != 0
     };
     let members = lookup::type_member(db, of, member);
     let is_type = db.program.name_of(of) == unit.name(site.name)

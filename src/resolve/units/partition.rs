@@ -11,7 +11,9 @@ use crate::units::{
 };
 use cograph_model::LanguageId;
 use cograph_model::children::Children;
-use cograph_model::facts::{DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
+use cograph_model::facts::{
+    Details, DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol,
+};
 
 /// Extent of the exported part: number of facts of each table, from the first.
 #[derive(Clone, Copy, Debug)]
@@ -111,10 +113,9 @@ impl Shared {
         facts.sites = Sites::default();
         let language_data = cograph_grammar::language(language);
         for symbol in &mut facts.symbols {
-            symbol.doc = Box::default();
-            symbol.signature = match language_data.tag_word(&symbol.signature) {
-                Some(word) if symbol.kind.is_type() => word.into(),
-                _ => Box::default(),
+            symbol.details = match language_data.tag_word(symbol.signature()) {
+                Some(word) if symbol.kind.is_type() => Details::of(word),
+                _ => None,
             };
         }
         facts.shrink();

@@ -172,7 +172,7 @@ impl<R: RowSink> RowWriter<R> {
             let traits =
                 Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
             let extent = &symbol.extent;
-            let signature = pack_signature(&symbol.signature, name_of(facts, symbol.name));
+            let signature = pack_signature(symbol.signature(), name_of(facts, symbol.name));
             self.rows.add(row!(symbol {
                 id: key,
                 file: numbering.file(place),
@@ -190,7 +190,7 @@ impl<R: RowSink> RowWriter<R> {
                 name_down: i64::from(symbol.name_at.line) - i64::from(extent.start.line),
                 name_column: symbol.name_at.column,
                 signature: &*signature,
-                doc: &*symbol.doc,
+                doc: symbol.doc(),
                 refs: references,
                 // Most symbols have no sites of their own: 0 has the shortest encoding.
                 first_site: match span.len {
@@ -198,7 +198,7 @@ impl<R: RowSink> RowWriter<R> {
                     _ => numbering.first_sites[place] + span.start,
                 },
                 site_span: span.len,
-                complexity: Complexity::pack(symbol.complexity),
+                complexity: Complexity::pack(symbol.complexity()),
             }))?;
         }
         Ok(())

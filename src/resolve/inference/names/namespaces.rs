@@ -84,7 +84,7 @@ pub(crate) fn is_wanted(db: &Db, symbol: SymbolRef) -> bool {
 fn is_tag(db: &Db, symbol: SymbolRef) -> bool {
     let entry = db.program.symbol(symbol);
     let language = db.program.known(symbol.file).language;
-    entry.kind.is_type() && language.tag_word(&entry.signature).is_some()
+    entry.kind.is_type() && language.tag_word(entry.signature()).is_some()
 }
 
 /// True if modules pass the filter of the lookup.

@@ -139,7 +139,7 @@ impl Ranks<'_> {
             symbol.container,
             symbol.flags,
             symbol.visibility,
-            &symbol.signature,
+            symbol.signature(),
             symbol.arity,
         );
         head.hash(hasher);
