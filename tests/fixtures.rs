@@ -255,8 +255,8 @@ fn symbols(text: &mut String, path: &RepoPath, facts: &FileFacts) {
     for (position, symbol) in facts.symbols.iter().enumerate() {
         let mut entry = format!(
             "{path}:{}-{} {} {}",
-            symbol.extent.start.line,
-            symbol.extent.end.line,
+            symbol.extent().start.line,
+            symbol.extent().end.line,
             symbol.kind.word(),
             qualified(facts, LocalSymbol::at(position))
         );

@@ -39,7 +39,7 @@ fn what_was_published_is_read() {
             assert_eq!(*symbol.name_text, *facts.names[wanted.name.0 as usize]);
             assert_eq!(
                 (symbol.kind, symbol.extent, symbol.name_at),
-                (wanted.kind, wanted.extent, wanted.name_at)
+                (wanted.kind, wanted.extent(), wanted.name_at)
             );
             assert_eq!((symbol.arity, symbol.flags), (wanted.arity, wanted.flags));
             assert_eq!(

@@ -78,7 +78,7 @@ impl FileSide {
             if name.is_empty() {
                 continue;
             }
-            let bytes = symbol.extent.start_byte as usize..symbol.extent.end_byte as usize;
+            let bytes = symbol.start_byte as usize..symbol.end_byte as usize;
             let own = text.get(bytes).unwrap_or_default();
             let receiver = usize::from(symbol.flags & flags::HAS_SELF != 0);
             let (parameters, types): (Vec<String>, Vec<String>) =
@@ -97,7 +97,7 @@ impl FileSide {
                 visibility: symbol.visibility,
                 is_exported: symbol.flags & flags::EXPORTED != 0,
                 name_at: symbol.name_at,
-                lines: (symbol.extent.start.line, symbol.extent.end.line),
+                lines: (symbol.extent().start.line, symbol.extent().end.line),
                 signature: symbol.signature().to_owned(),
                 arity: symbol.arity,
                 parameters: parameters.into_iter().skip(skipped).collect(),

@@ -6,18 +6,20 @@
 //! does not modify it.
 
 mod complexity;
+mod details;
 mod ids;
 mod operands;
 mod sites;
 mod synthetic;
 
 pub use complexity::Complexity;
+pub use details::Details;
 pub use ids::{BindingId, ExprId, ImportId, LocalSymbol, NameId, ScopeId, SiteId};
 pub use operands::{ArgumentLabel, Contextual, Wrapper};
 pub use sites::Sites;
 pub use synthetic::{CALL_SUFFIX, Synthetic, external_callable};
 
-use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
+use super::{Position, Problem, SiteKind, SymbolKind, Visibility};
 
 /// Range of consecutive entries in one of the vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -164,8 +166,10 @@ pub struct Symbol {
     pub flags: u32,
     /// Visibility.
     pub visibility: Visibility,
-    /// Whole extent, with decorators, without the doc comment.
-    pub extent: Span,
+    /// First byte of its whole extent, with decorators, without the doc comment.
+    pub start_byte: u32,
+    /// Byte behind the last of its extent.
+    pub end_byte: u32,
     /// Position of its name.
     pub name_at: Position,
     /// What is stored of it and not resolved with: dropped where the symbols of all files are in
@@ -192,44 +196,11 @@ pub struct Symbol {
     pub implements: ExprId,
 }
 
-/// Part of a symbol that resolution does not need, except for the tag of a type.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Details {
-    /// Header on one line without the body, with white space folded.
-    pub signature: Box<str>,
-    /// First paragraph of its doc comment or string, on one line; empty if there is none.
-    pub doc: Box<str>,
-    /// Complexity of its body, for a callable of a language whose manifest says what is complex.
-    pub complexity: Option<Complexity>,
-}
-
 // A full build has the symbols of all files in memory, which is most of what it needs: five million
 // in the Linux tree.
-const _: () = assert!(size_of::<Symbol>() <= 120);
-
-impl Details {
-    /// Details of a symbol with a header and without documentation.
-    pub fn of(signature: impl Into<Box<str>>) -> Option<Box<Self>> {
-        Some(Box::new(Self { signature: signature.into(), ..Self::default() }))
-    }
-}
+const _: () = assert!(size_of::<Symbol>() <= 104);
 
 impl Symbol {
-    /// Header; empty if it is not in memory.
-    pub fn signature(&self) -> &str {
-        self.details.as_ref().map_or("", |details| &details.signature)
-    }
-
-    /// Documentation; empty if there is none or it is not in memory.
-    pub fn doc(&self) -> &str {
-        self.details.as_ref().map_or("", |details| &details.doc)
-    }
-
-    /// Complexity, if it has one that is in memory.
-    pub fn complexity(&self) -> Option<Complexity> {
-        self.details.as_ref()?.complexity
-    }
-
     /// True for a macro of a preprocessor, with or without parameters.
     pub fn is_macro(&self) -> bool {
         self.flags & flags::TEXTUAL != 0

@@ -232,7 +232,7 @@ impl Contents<'_> {
             let traits = u32::from(symbol.visibility as u8)
                 + 4 * u32::from(symbol.kind as u8)
                 + 128 * symbol.flags;
-            let (extent, at) = (symbol.extent, symbol.name_at);
+            let (extent, at) = (symbol.extent(), symbol.name_at);
             self.lines.push(format!(
                 "symbol|{}|{name}|{traits}|{container}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}\
                  |{references}|{first}|{length}|{}",

@@ -10,8 +10,8 @@ use cograph::model::graph::{
     FileId, FileRecord, FileResolution, FileStamp, Graph, Relation, Resolution, SymbolRef, Target,
 };
 use cograph::model::{
-    LanguageId, Position, Problem, ProblemKind, RelationKind, RepoPath, SiteKind, SkipReason, Span,
-    Step, SymbolKind, Verdict, Visibility,
+    LanguageId, Position, Problem, ProblemKind, RelationKind, RepoPath, SiteKind, SkipReason, Step,
+    SymbolKind, Verdict, Visibility,
 };
 
 use super::Files;
@@ -146,14 +146,12 @@ impl GraphBuilder {
             flags: options.flags,
             visibility: Visibility::Public,
             // A hundred bytes a line, so that inner symbols are smaller than outer ones.
-            extent: Span {
-                start_byte: first * 100,
-                end_byte: (last + 1) * 100,
-                start: Position { line: first, column: 0 },
-                end: Position { line: last, column: 1 },
-            },
+            start_byte: first * 100,
+            end_byte: (last + 1) * 100,
             name_at: Position { line: first, column: 4 },
             details: Some(Box::new(Details {
+                start: Position { line: first, column: 0 },
+                end: Position { line: last, column: 1 },
                 signature: signature.into(),
                 doc: options.doc.into(),
                 complexity: None,

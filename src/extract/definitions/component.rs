@@ -8,7 +8,7 @@ use cograph_model::facts::{
     Binding, BindingKind, Details, ExprId, LocalSymbol, NameId, Run, ScopeId, Symbol, Synthetic,
     flags,
 };
-use cograph_model::{Position, Span, SymbolKind, Visibility};
+use cograph_model::{Position, SymbolKind, Visibility};
 
 /// Defines the component of a file, unless the code in it exports a value under a name. A value
 /// without a name has that of the component.
@@ -40,9 +40,15 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
         inner: ScopeId::NONE,
         flags: flags::EXPORTED | flags::DEFAULT_EXPORT,
         visibility: Visibility::Public,
-        extent: Span { start_byte: 0, end_byte: offset(input.source.len()), start, end },
+        start_byte: 0,
+        end_byte: offset(input.source.len()),
         name_at: start,
-        details: Details::of(format!("<{}>", facts.text(name))),
+        details: Some(Box::new(Details {
+            start,
+            end,
+            signature: format!("<{}>", facts.text(name)).into(),
+            ..Details::default()
+        })),
         params: Run::default(),
         arity: (0, u16::MAX),
         ty: ExprId::NONE,

@@ -117,7 +117,7 @@ fn define_one(
             | flags::EXPORTED
             | if member.is_static { flags::STATIC } else { 0 },
         visibility: Visibility::Public,
-        details: Details::of(signature),
+        details: Details::of(source.extent(), signature),
         arity: (least, most),
         ty: if member.takes || from == ty { ExprId::NONE } else { source.ty },
         params: Default::default(),
@@ -127,7 +127,8 @@ fn define_one(
         type_params: Default::default(),
         owner: ExprId::NONE,
         implements: ExprId::NONE,
-        extent: source.extent,
+        start_byte: source.start_byte,
+        end_byte: source.end_byte,
         name_at: source.name_at,
     });
     walk.facts.bind_symbol(scope, scope, name, 0, symbol);

@@ -128,7 +128,7 @@ fn bind_variants<'t>(walk: &mut Walk<'t>, of: LocalSymbol, node: Node<'t>) {
     let variants: Vec<_> = (first..)
         .zip(members)
         .filter(|(_, member)| member.container == of && member.kind == SymbolKind::Variant)
-        .map(|(at, member)| (LocalSymbol::at(at), member.name, member.extent.start_byte))
+        .map(|(at, member)| (LocalSymbol::at(at), member.name, member.start_byte))
         .collect();
     for (variant, name, from) in variants {
         walk.facts.bind_symbol(around, walk.context.scope, name, from, variant);

@@ -48,7 +48,7 @@ pub(crate) fn of_file(
             return None;
         }
         let header = *headers.get(&position)? as usize;
-        let end = (symbol.extent.end_byte as usize).min(source.len());
+        let end = (symbol.end_byte as usize).min(source.len());
         let text = source.get(header..end)?;
         let is_mark = |byte: &u8| byte.is_ascii_whitespace() || b":{=>".contains(byte);
         let first = header + text.iter().position(|byte| !is_mark(byte))?;

@@ -35,7 +35,7 @@ pub(crate) fn finish(
 /// Symbols whose text is counted apart.
 fn passages(facts: &FileFacts) -> Vec<Passage> {
     let of_symbol = |(symbol, facts): (u32, &Symbol)| {
-        let extent = &facts.extent;
+        let extent = facts.extent();
         let lines = extent.end.line.saturating_sub(extent.start.line) + 1;
         words::is_passage(facts.kind, lines).then_some(Passage {
             symbol,

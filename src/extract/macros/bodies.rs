@@ -8,8 +8,7 @@ use crate::walk::position::{line, offset, position};
 use crate::walk::{Definition, Surroundings, Walk, children, names, texts};
 use cograph_grammar::{Rule, WordClass};
 use cograph_model::facts::{
-    Details, Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site, Wrapper,
-    flags,
+    Expr, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site, Wrapper, flags,
 };
 use cograph_model::{Position, Problem, ProblemKind, SiteKind, SymbolKind};
 use std::ops::Range;
@@ -134,7 +133,8 @@ fn opened_namespaces<'t>(walk: &mut Walk<'t>, node: Node<'t>, (at, text): (Node<
         walk.open(ScopeKind::Module, symbol, node);
         let inner = walk.context.scope;
         let entry = walk.facts.symbol_mut(symbol);
-        (entry.inner, entry.details) = (inner, Details::of(format!("namespace {name}")));
+        entry.inner = inner;
+        entry.details.get_or_insert_default().signature = format!("namespace {name}").into();
         entry.flags |= flags::BY_MACRO;
         walk.context.enclosing = symbol;
     }

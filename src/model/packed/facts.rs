@@ -9,7 +9,7 @@ use crate::facts::{
     Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site,
     Symbol,
 };
-use crate::{Position, Problem, ProblemKind, SiteKind, Span, SymbolKind, Visibility};
+use crate::{Position, Problem, ProblemKind, SiteKind, SymbolKind, Visibility};
 
 const SCOPE_KINDS: [ScopeKind; 6] = [
     ScopeKind::File,
@@ -231,7 +231,8 @@ fn blank_symbol() -> Symbol {
         inner: ScopeId::NONE,
         flags: 0,
         visibility: Visibility::ALL[0],
-        extent: Span { start: NOWHERE, end: NOWHERE, start_byte: 0, end_byte: 0 },
+        start_byte: 0,
+        end_byte: 0,
         name_at: NOWHERE,
         details: None,
         params: EMPTY,
@@ -333,10 +334,11 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
     let container = LocalSymbol(pass.id_near(symbol.container.0, &mut before.symbol)?);
     let scope = ScopeId(pass.id_near(symbol.scope.0, &mut before.scope)?);
     let inner = ScopeId(pass.id_near(symbol.inner.0, &mut before.other_scope)?);
-    let start = position(pass, symbol.extent.start, before.line)?;
-    let end = position(pass, symbol.extent.end, start.line)?;
-    let start_byte = pass.near(symbol.extent.start_byte, before.byte)?;
-    let end_byte = pass.near(symbol.extent.end_byte, start_byte)?;
+    let extent = symbol.extent();
+    let start = position(pass, extent.start, before.line)?;
+    let end = position(pass, extent.end, start.line)?;
+    let start_byte = pass.near(extent.start_byte, before.byte)?;
+    let end_byte = pass.near(extent.end_byte, start_byte)?;
     let name_at = position(pass, symbol.name_at, start.line)?;
     (before.line, before.byte) = (start.line, start_byte);
     let arity = (u16::try_from(pass.small(symbol.arity.0.into())?).ok()?, {
@@ -355,9 +357,12 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
         inner,
         flags,
         visibility,
-        extent: Span { start, end, start_byte, end_byte },
+        start_byte,
+        end_byte,
         name_at,
         details: Some(Box::new(Details {
+            start,
+            end,
             signature: pass.text(symbol.signature())?,
             doc: if has(has::DOC) { pass.text(symbol.doc())? } else { Box::default() },
             complexity: complexity(pass, symbol.complexity())?,

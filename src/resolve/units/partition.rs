@@ -114,7 +114,7 @@ impl Shared {
         let language_data = cograph_grammar::language(language);
         for symbol in &mut facts.symbols {
             symbol.details = match language_data.tag_word(symbol.signature()) {
-                Some(word) if symbol.kind.is_type() => Details::of(word),
+                Some(word) if symbol.kind.is_type() => Details::of(symbol.extent(), word),
                 _ => None,
             };
         }

@@ -171,7 +171,7 @@ impl<R: RowSink> RowWriter<R> {
             }
             let traits =
                 Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
-            let extent = &symbol.extent;
+            let extent = symbol.extent();
             let signature = pack_signature(symbol.signature(), name_of(facts, symbol.name));
             self.rows.add(row!(symbol {
                 id: key,

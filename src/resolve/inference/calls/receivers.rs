@@ -127,8 +127,8 @@ fn is_within(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
 
 /// True if a reference is inside of a type.
 pub(crate) fn is_inside(db: &Db, file: FileId, site: &Site, of: SymbolRef) -> bool {
-    let extent = db.program.symbol(of).extent;
-    of.file == file && (extent.start_byte..extent.end_byte).contains(&site.byte)
+    let entry = db.program.symbol(of);
+    of.file == file && (entry.start_byte..entry.end_byte).contains(&site.byte)
 }
 
 /// Drops the members that a receiver of this type does not have, where a type and its instances

@@ -253,7 +253,7 @@ fn aliased_once(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
         Member::Symbols(found) => {
             let is_before = |one: &SymbolRef| {
                 let other = db.program.symbol(*one);
-                one.file != alias.file || other.extent.start_byte < entry.extent.start_byte
+                one.file != alias.file || other.start_byte < entry.start_byte
             };
             let is_method = |one: &SymbolRef| db.program.symbol(*one).kind == SymbolKind::Method;
             let is_original = found.len() == 1

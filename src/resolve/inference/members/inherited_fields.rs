@@ -27,11 +27,10 @@ pub(crate) fn declared(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> 
         let entry = db.program.symbol(field);
         let is_open = is_assigned(&field) && !entry.ty.is_some();
         let of_base = if is_open { of_base(db, field) } else { None };
-        let extent = &entry.extent;
         let makes = is_assigned(&field)
             && site.kind == SiteKind::Write
             && field.file == file
-            && (extent.start_byte..extent.end_byte).contains(&site.byte);
+            && (entry.start_byte..entry.end_byte).contains(&site.byte);
         match of_base {
             None if makes => return None,
             None if !found.contains(&field) => found.push(field),

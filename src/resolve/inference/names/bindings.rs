@@ -119,8 +119,8 @@ fn is_declared_by(unit: Unit<'_>, member: &Binding, param: &Binding) -> bool {
     member.kind == BindingKind::Symbol
         && !unit.language.manifest.names.field_parameter_words.is_empty()
         && ty.is_some_and(|ty| {
-            let extent = &unit.symbol(member.symbol).extent;
-            extent.start_byte <= ty && ty < extent.end_byte
+            let entry = unit.symbol(member.symbol);
+            entry.start_byte <= ty && ty < entry.end_byte
         })
 }
 
@@ -185,7 +185,7 @@ fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
         BindingKind::Symbol
             if rules.scope_after_declaration && holds_closure(unit, binding.symbol) =>
         {
-            unit.symbol(binding.symbol).extent.end_byte <= from.at
+            unit.symbol(binding.symbol).end_byte <= from.at
         }
         // A local function begins where it stands, and knows itself.
         BindingKind::Symbol
@@ -201,12 +201,11 @@ fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
             let own = unit.symbol(binding.symbol);
             let is_value =
                 matches!(own.kind, SymbolKind::Field | SymbolKind::Variable | SymbolKind::Constant);
-            let is_inside = own.extent.start_byte <= from.at && from.at < own.extent.end_byte;
+            let is_inside = own.start_byte <= from.at && from.at < own.end_byte;
             let body = own.inner.get().map(|inner| unit.facts.scopes[inner].start);
             let decorates = is_inside && body.is_some_and(|body| from.at < body);
-            let is_before = || {
-                unit.scope_kind(binding.scope) == ScopeKind::Type && from.at < own.extent.start_byte
-            };
+            let is_before =
+                || unit.scope_kind(binding.scope) == ScopeKind::Type && from.at < own.start_byte;
             !(is_value && is_inside || decorates || is_before())
         }
         _ => true,

@@ -53,7 +53,7 @@ fn compiled(db: &Db, file: FileId, at: u32, symbols: Symbols) -> Symbols {
         return symbols;
     }
     let is_on = |symbol: &SymbolRef| {
-        !is_off(db, symbol.file, db.program.symbol(*symbol).extent.end_byte.saturating_sub(1))
+        !is_off(db, symbol.file, db.program.symbol(*symbol).end_byte.saturating_sub(1))
     };
     let left: Symbols = symbols.iter().copied().filter(is_on).collect();
     if left.is_empty() { symbols } else { left }
@@ -116,7 +116,7 @@ pub(super) fn conditions_of(db: &Db, symbol: SymbolRef) -> Vec<Held> {
     if has_folders(db, symbol.file) && !is_in_conditional(db, symbol) {
         return Vec::new();
     }
-    conditions_at(db, symbol.file, db.program.symbol(symbol).extent.end_byte.saturating_sub(1))
+    conditions_at(db, symbol.file, db.program.symbol(symbol).end_byte.saturating_sub(1))
 }
 
 fn conditions_at(db: &Db, file: FileId, at: u32) -> Vec<Held> {

@@ -431,10 +431,7 @@ pub(crate) fn macros_or_functions(db: &Db, file: FileId, site: &Site, symbols: S
         let starts = before
             .map(|symbol| db.program.symbol(*symbol))
             .filter(|entry| entry.flags & flags::DECLARATION == 0);
-        starts
-            .map(|entry| entry.extent.start_byte)
-            .filter(|&start| !wanted || start < site.byte)
-            .max()
+        starts.map(|entry| entry.start_byte).filter(|&start| !wanted || start < site.byte).max()
     };
     let calls_function = match (last(false), last(true)) {
         (Some(function), Some(text)) => function > text,

@@ -50,7 +50,7 @@ pub(crate) fn is_under_condition(db: &Db, symbol: SymbolRef) -> bool {
 /// condition.
 fn may_replace(db: &Db, one: (SymbolRef, &[Held]), other: (SymbolRef, &[Held])) -> bool {
     let rules = &db.program.known(one.0.file).language.manifest.resolution;
-    let place = |symbol: SymbolRef| (symbol.file, db.program.symbol(symbol).extent.start_byte);
+    let place = |symbol: SymbolRef| (symbol.file, db.program.symbol(symbol).start_byte);
     let later = if place(one.0) < place(other.0) { other } else { one };
     rules.conditional_definitions && one.0.file == other.0.file && !later.1.is_empty()
 }

@@ -63,7 +63,7 @@ impl Own<'_> {
 }
 
 pub(super) fn last_byte(symbol: &Symbol) -> u32 {
-    symbol.extent.end_byte.saturating_sub(1)
+    symbol.end_byte.saturating_sub(1)
 }
 
 fn marked<'f, T>(all: &'f [T], wanted: &'f [bool]) -> impl Iterator<Item = (usize, &'f T)> {
