@@ -8,7 +8,8 @@ from pathlib import Path
 from project import ROOT, Refused, Target, epoch, wheel_name
 
 # The wheel tags of old systems and a C library of that age: zig links against the symbols of any version of glibc.
-TOOLS = ("maturin==1.16.0", "cargo-zigbuild==0.24.0", "ziglang==0.17.0")
+# The C library for musl of zig 0.17 allocates with an allocator of its own, also what its caller frees (`realpath`): jemalloc gets foreign memory.
+TOOLS = ("maturin==1.16.0", "cargo-zigbuild==0.24.0", "ziglang==0.15.2")
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).absolute()
 
 
