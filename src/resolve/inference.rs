@@ -31,6 +31,6 @@ pub(super) use members::{
     receiver, structural, type_flow,
 };
 pub(super) use names::{
-    conditions, definition, linkage, namespaces, placement, scopes, variants, visited,
+    conditions, definition, linkage, namespaces, placement, scopes, variants, visited, wildcard,
 };
 pub(super) use types::{callee, generics, infer, lists, symbol_types};

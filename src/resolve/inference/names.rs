@@ -14,4 +14,4 @@ pub(crate) mod placement;
 pub(crate) mod scopes;
 pub(crate) mod variants;
 pub(crate) mod visited;
-pub(super) mod wildcard;
+pub(crate) mod wildcard;

@@ -4,6 +4,7 @@ use crate::db::Db;
 use crate::db::ty::Entity;
 use crate::inference::{
     definition, hierarchy, inherent, linkage, overrides, scopes::imported, visited::Visited,
+    wildcard,
 };
 use crate::references::outcome::{chosen, external, module_target, unresolved};
 use crate::references::{exhaustiveness, proof, variants};
@@ -29,6 +30,12 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             unresolved(Step::NoSuchName)
         }
         ImportTarget::External(name) => external(name, Step::ExternalImport),
+        ImportTarget::Path { .. }
+            if kind == ImportKind::Wildcard && wildcard::leads_outside(db, file, import) =>
+        {
+            let name = &db.program.known(file).facts.imports[import].module;
+            external(name, Step::ExternalImport)
+        }
         ImportTarget::Path { module, path, .. }
             if path.is_empty() || kind == ImportKind::Wildcard =>
         {

@@ -4,7 +4,7 @@
 use crate::db::Db;
 use crate::db::ty::Entity;
 use crate::db::wanted::Wanted;
-use crate::inference::names::namespaces;
+use crate::inference::names::{namespaces, wildcard};
 use crate::units::import_target::ImportTarget;
 use crate::units::interner::Name;
 use crate::units::space::Space;
@@ -77,14 +77,13 @@ fn of_opened_library(db: &Db, file: FileId, name: Name) -> Option<Entity> {
 /// inside if there are several.
 fn only_outside(db: &Db, file: FileId, of_members: bool) -> Option<Option<usize>> {
     let unit = db.program.known(file);
-    let targets = db.program.import_targets(file);
     let all = unit.wildcards().iter().filter_map(|(_, import)| import.get());
     let mut outside = all.filter(|&import| {
         (unit.facts.imports[import].level > 0) == of_members
-            && matches!(targets[import], ImportTarget::External(_))
+            && wildcard::leads_outside(db, file, import)
     });
     let shared = db.program.shared_imports(file).wildcards.iter();
-    if shared.into_iter().any(|target| matches!(target, ImportTarget::External(_))) {
+    if shared.into_iter().any(|target| wildcard::shared_leads_outside(db, file, target)) {
         return outside.next().is_some().then_some(None);
     }
     let first = outside.next()?;

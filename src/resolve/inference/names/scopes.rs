@@ -209,7 +209,17 @@ fn in_scope(
     {
         return Some(Some((top, Step::SelfMember)));
     }
-    if pasted { linkage::visible_around(db, file, current, name).map(Some) } else { None }
+    if pasted {
+        return linkage::visible_around(db, file, current, name).map(Some);
+    }
+    // What a block imports hides the names around it.
+    if matches!(kind, ScopeKind::Block | ScopeKind::Function)
+        && let Some(entity) = wildcard::of_block(db, file, name, current)
+        && let Some(found) = take((entity, Step::Wildcard))
+    {
+        return Some(Some(found));
+    }
+    None
 }
 
 /// Variants are visible to the values of the variants after them, but not to the types of their

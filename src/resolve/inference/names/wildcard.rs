@@ -7,7 +7,7 @@ use crate::db::ty::Entity;
 use crate::inference::names::paths;
 use crate::inference::names::scopes::imported;
 use crate::inference::names::visited::Visited;
-use crate::units::import_target::ImportTarget;
+use crate::units::import_target::{ImportTarget, Module};
 use crate::units::interner::Name;
 use cograph_model::facts::{ScopeId, Synthetic};
 use cograph_model::graph::FileId;
@@ -34,6 +34,28 @@ pub(super) fn through_wildcards(
     found
 }
 
+/// Looks a name up in the wildcard imports of one block, as far as the repository has what they
+/// import.
+pub(super) fn of_block(db: &Db, file: FileId, name: Name, block: ScopeId) -> Option<Entity> {
+    let unit = db.program.known(file);
+    let own = unit.wildcards_in(block);
+    if own.is_empty() || is_special(db, file, name) {
+        return None;
+    }
+    let targets = db.program.import_targets(file);
+    own.iter().filter_map(|(_, import)| import.get()).find_map(|import| {
+        let ImportTarget::Path { path, .. } = &targets[import] else { return None };
+        let module = targets[import].meant(file, import)?;
+        let visited = &mut Visited::default();
+        let start = db.filtered(None, || imported::follow(db, module, path, visited))?;
+        let found = match start {
+            Entity::External(_) => None,
+            start => db.below(&start, name, visited),
+        };
+        found.filter(|entity| !matches!(entity, Entity::External(_)))
+    })
+}
+
 /// Looks a name up in the imports that a file sees as one of its project.
 pub(super) fn through_shared(
     db: &Db,
@@ -56,6 +78,39 @@ pub(super) fn through_shared(
         let start = follow(target, visited)?;
         db.below(&start, name, visited)
     })
+}
+
+/// True if a wildcard import is of a library: the repository has neither a package nor a type of
+/// its name, whichever packages around it the repository declares.
+pub(crate) fn leads_outside(db: &Db, file: FileId, import: usize) -> bool {
+    let target = db.program.import_target(file, import);
+    target.meant(file, import).map_or_else(
+        || matches!(target, ImportTarget::External(_)),
+        |module| is_outside(db, file, module, target),
+    )
+}
+
+/// The same for an import that a file sees as one of its project.
+pub(super) fn shared_leads_outside(db: &Db, file: FileId, target: &ImportTarget) -> bool {
+    match target {
+        ImportTarget::External(_) => true,
+        ImportTarget::Path { module, .. } => is_outside(db, file, *module, target),
+    }
+}
+
+fn is_outside(db: &Db, file: FileId, module: Module, target: &ImportTarget) -> bool {
+    let ImportTarget::Path { path, .. } = target else { return true };
+    if path.is_empty() || !db.program.known(file).language.manifest.modules.declares_packages() {
+        return false;
+    }
+    let found = db.filtered(None, || imported::follow(db, module, path, &mut Visited::default()));
+    match found {
+        None => true,
+        Some(Entity::Module(Module::Package(package))) => {
+            db.program.package_files(package).is_empty()
+        }
+        Some(_) => false,
+    }
 }
 
 /// True if a name has a meaning in every module.
