@@ -215,7 +215,7 @@ fn stated_type<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
 
 /// Returns the parts of a pattern, including placeholders without a binding, which have a
 /// position.
-fn pattern_parts<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
+pub(crate) fn pattern_parts<'t>(input: &Input<'t>, node: Node<'t>) -> Children<'t> {
     let ignored = &input.language.manifest.names.ignored;
     let mut parts = children::children(input, node);
     parts.retain(|part| match part.is_named() {

@@ -21,6 +21,8 @@ use tree_sitter::Node;
 pub(crate) fn parameters<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbol) {
     let nodes = match rule_choice::rule_at(&walk.input, node) {
         Some(Rule::Name { .. } | Rule::Param { .. }) => smallvec::smallvec![node],
+        // Those of a closure may be patterns, a placeholder among them.
+        _ if !symbol.is_some() => patterns::pattern_parts(&walk.input, node),
         _ => children::named_children(&walk.input, node),
     };
     parameters_among(walk, node, nodes, symbol);

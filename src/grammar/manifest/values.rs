@@ -170,7 +170,8 @@ pub struct TypeFlow {
     /// Base type.
     pub base: Option<String>,
     /// Member -> type of its value, or of its result when called; `result` is the result of the
-    /// closure argument.
+    /// closure argument, `itemOfResult` the type of its items, `arg0` the type of the first
+    /// argument and `item0` that of its items.
     pub members: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,

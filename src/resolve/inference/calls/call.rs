@@ -23,6 +23,12 @@ const FIRST_ARGUMENT: &str = "arg0";
 /// Marker in type flow tables: result of the closure passed to a call.
 const CLOSURE_RESULT: &str = "result";
 
+/// Marker in type flow tables: type of the items of the first argument.
+const FIRST_ITEM: &str = "item0";
+
+/// Marker in type flow tables: type of the items of the closure's result.
+const RESULT_ITEM: &str = "itemOfResult";
+
 /// Marker in result tables: calling the first argument.
 const FIRST_CALLEE: &str = "callee0";
 
@@ -329,13 +335,13 @@ fn constructors_of(db: &Db, file: FileId) -> Rc<FxHashMap<ScopeId, Symbols>> {
 }
 
 /// Substitutes the parts of a table's result that depend on the call: the type of its first
-/// argument, and the result of its closure.
+/// argument, the result of its closure, and the items of both.
 fn filled(db: &Db, file: FileId, result: &Ty, args: Run) -> Ty {
     let is = |ty: &Ty, marker: &str| matches!(ty, Ty::Builtin(name, _) if &**name == marker);
     let (argument, closure) = (std::cell::Cell::new(false), std::cell::Cell::new(false));
     result.map(&|ty: &Ty| {
-        argument.set(argument.get() || is(ty, FIRST_ARGUMENT));
-        closure.set(closure.get() || is(ty, CLOSURE_RESULT));
+        argument.set(argument.get() || is(ty, FIRST_ARGUMENT) || is(ty, FIRST_ITEM));
+        closure.set(closure.get() || is(ty, CLOSURE_RESULT) || is(ty, RESULT_ITEM));
         None
     });
     if !argument.get() && !closure.get() {
@@ -361,6 +367,8 @@ fn filled(db: &Db, file: FileId, result: &Ty, args: Run) -> Ty {
     result.map(&|ty: &Ty| match ty {
         ty if is(ty, FIRST_ARGUMENT) => Some(given.clone()),
         ty if is(ty, CLOSURE_RESULT) => Some(given_back.clone()),
+        ty if is(ty, FIRST_ITEM) => Some(builtin_types::element(db, file, &given)),
+        ty if is(ty, RESULT_ITEM) => Some(builtin_types::element(db, file, &given_back)),
         _ => None,
     })
 }
