@@ -93,18 +93,18 @@ pub enum Rule {
         type_params: Option<Selector>,
         receiver: Option<Selector>,
         /// A member of the type itself, whatever its modifiers are.
-        #[serde(default)]
-        r#static: bool,
+        r#static: Option<bool>,
         /// The last expression of the body is the result.
         #[serde(default)]
         tail: bool,
         /// It is read like a field.
-        #[serde(default)]
-        property: bool,
+        property: Option<bool>,
         /// Text before the name that is part of it.
         prefix: Option<String>,
         /// Interface that it is a member of: its own type has no member of the name.
         implements: Option<Selector>,
+        /// A clause: it continues the function before it with its name and number of parameters.
+        clause: Option<bool>,
     },
     /// A closure; its name, if any, is visible inside only. `own-self`: the receiver around it is
     /// not. `flat`: its statements are the children that no other key selects. `signature`: a

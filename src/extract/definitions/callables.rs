@@ -4,6 +4,7 @@ use crate::definitions::{callable_scope, declarator_chain, parameters, symbols};
 use crate::facts::builder::Builder;
 use crate::types;
 use crate::types::generics;
+use crate::walk::input::Input;
 use crate::walk::position::offset;
 use crate::walk::{
     Definition, READ, Usage, Walk, children, fallback, names, rule_choice, surroundings,
@@ -30,6 +31,7 @@ pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
         property,
         prefix,
         implements,
+        clause,
     } = rule
     else {
         return ExprId::NONE;
@@ -110,8 +112,12 @@ pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
     let definition =
         Definition { name, name_node, node, kind, header_end, has_body: body_node.is_some() };
     let in_statics = walk.context.around.declared_static;
-    walk.context.around.declared_static |= *r#static;
-    let symbol = symbols::define(walk, &definition);
+    walk.context.around.declared_static |= *r#static == Some(true);
+    let continued = params_node.filter(|_| *clause == Some(true)).and_then(|params| {
+        let count = children::named_children(&walk.input, params).len();
+        symbols::continued(walk, &definition, count)
+    });
+    let symbol = continued.unwrap_or_else(|| symbols::define(walk, &definition));
     walk.context.around.declared_static = in_statics;
     (walk.context.around.owner, walk.context.around.implements) = outer;
     walk.context.around.detached = false;
@@ -129,7 +135,7 @@ pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
     if kind == SymbolKind::Test {
         walk.facts.symbol_mut(symbol).flags |= flags::TEST;
     }
-    if *property {
+    if *property == Some(true) {
         walk.facts.symbol_mut(symbol).flags |= flags::PROPERTY;
     }
     if declared.as_ref().is_some_and(|declared| declared.is_read_only) {
@@ -273,6 +279,13 @@ pub(crate) fn body<'t>(walk: &mut Walk<'t>, body: Node<'t>, symbol: LocalSymbol,
     }
     let value = if is_block { walk.visit_children(body) } else { walk.visit(body, READ) };
     walk.context.scope = inner;
+    if !symbol.is_some() && never_ends(&walk.input, body, is_block) {
+        // A closure that only throws may have any result.
+        let (name, value) =
+            (walk.facts.synthetic(Synthetic::Results), walk.facts.expr(Expr::Unknown));
+        walk.bind(inner, name, BindingKind::Result, body.start_byte(), ExprId::NONE, value);
+        return;
+    }
     if !tail && is_block {
         return;
     }
@@ -293,6 +306,16 @@ pub(crate) fn body<'t>(walk: &mut Walk<'t>, body: Node<'t>, symbol: LocalSymbol,
         let name = walk.facts.synthetic(Synthetic::Results);
         walk.bind(inner, name, BindingKind::Result, body.start_byte(), ExprId::NONE, value);
     }
+}
+
+/// True for a body that is, or whose last statement is, a jump that returns nothing.
+fn never_ends<'t>(input: &Input<'t>, body: Node<'t>, is_block: bool) -> bool {
+    let last = match is_block {
+        true => children::named_children(input, body).pop(),
+        false => Some(body),
+    };
+    let rule = last.and_then(|last| rule_choice::rule_at(input, last));
+    matches!(rule, Some(Rule::Jump { returns: false, .. }))
 }
 
 /// Lets the scope of the parameters of a callable begin at its body.

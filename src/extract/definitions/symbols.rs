@@ -22,6 +22,32 @@ pub(crate) struct Marks {
     constant: bool,
 }
 
+/// Returns the function that a clause continues: the last one in its scope, of its name and number
+/// of parameters.
+pub(super) fn continued<'t>(
+    walk: &mut Walk<'t>,
+    clause: &Definition<'t>,
+    params: usize,
+) -> Option<LocalSymbol> {
+    let declaring = declaring_scope(walk, clause.kind);
+    let (count, symbols) = (u16::try_from(params).ok()?, &walk.facts.facts.symbols);
+    let position = symbols.iter().rposition(|symbol| symbol.scope == declaring)?;
+    let entry = &symbols[position];
+    if entry.name != clause.name
+        || entry.arity != (count, count)
+        || !entry.kind.is_callable()
+        || entry.flags & flags::DECLARATION != 0
+    {
+        return None;
+    }
+    let end = self::extent(&walk.input, clause.node, clause.node);
+    let symbol = LocalSymbol::at(position);
+    let extent = &mut walk.facts.symbol_mut(symbol).extent;
+    (extent.end_byte, extent.end) = (end.end_byte, end.end);
+    walk.context.pending = Default::default();
+    Some(symbol)
+}
+
 pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> LocalSymbol {
     doc_types::keep_comment(&walk.input, &mut walk.context);
     let generated = match definition.kind.is_type() {

@@ -76,6 +76,8 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             match limit {
                 // What follows the name of a parameter of a template is a default, no bound.
                 _ if rules.top.is_none() => Passing::Same,
+                // A closure has no type of its own that could be the argument.
+                Ty::Unknown | Ty::Param(..) if matches!(given, Ty::Lambda(..)) => Passing::Unlikely,
                 Ty::Unknown | Ty::Param(..) => match primitive(rules, given) {
                     // Where values may be missing, primitives are type arguments like others.
                     true if language.optional().is_none() => Passing::Boxed,
