@@ -35,7 +35,7 @@ pub(super) fn implementation(
                 .is_some_and(|of| is_same(&of, &interface))
     };
     let first = unit.facts.lists[site.args.range()].first().copied();
-    if let Some(Ty::Instance(of, _)) = first.map(|first| infer::ty(db, file, first)) {
+    if let Some(of) = first.and_then(|first| only_type(&infer::ty(db, file, first))) {
         let mut found = lookup::own_members(db, of, name);
         found.retain(|member| implements(member));
         let found = inherent::of_same_block(db, file, first.unwrap_or(ExprId::NONE), found);
@@ -61,6 +61,19 @@ pub(super) fn implementation(
         step: Step::UniqueName,
         target: Target::Symbol(only),
     })
+}
+
+/// Returns the type of the repository that a value has, whatever its type arguments are.
+fn only_type(of: &Ty) -> Option<SymbolRef> {
+    match of {
+        Ty::Instance(symbol, _) => Some(*symbol),
+        Ty::Union(parts) => {
+            let mut types = parts.iter().map(only_type);
+            let first = types.next()??;
+            types.all(|other| other == Some(first)).then_some(first)
+        }
+        _ => None,
+    }
 }
 
 /// Returns the name of a type of a library.

@@ -8,7 +8,7 @@ use crate::inference::{
     extensions, generics, hierarchy, infer, lists, lookup, overload, scopes, symbol_types,
 };
 use crate::references::outcome::{chosen, external};
-use crate::units::bounds::qualified;
+use crate::units::bounds::{MAX_CANDIDATES, qualified};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::ModifierMeaning;
@@ -79,6 +79,9 @@ pub(super) fn of_extension(
     let args = CallArguments::Typed(&given, Run::default());
     let symbols = of_type_arguments(db, file, site, extensions.symbols);
     let fitting = call::fitting(db, file, &symbols, args, site.spread);
+    if fitting.len() > MAX_CANDIDATES {
+        return None;
+    }
     let found = chosen(&fitting, step, Step::Overloads);
     let is_guess = !extensions.are_certain && found.verdict == Verdict::Resolved;
     Some(if is_guess { Resolution { verdict: Verdict::Likely, ..found } } else { found })

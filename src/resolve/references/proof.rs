@@ -4,15 +4,15 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::inference::{derived, hierarchy, infer, lookup, scopes};
+use crate::inference::{derived, extensions, hierarchy, infer, lookup, scopes};
 use crate::references::heuristic;
 use crate::references::outcome::unresolved;
 use crate::units::import_target::family;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
-use cograph_model::Step;
 use cograph_model::facts::{Expr, ExprId, Run, Site, external_callable, flags};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
+use cograph_model::{SiteKind, Step};
 
 /// Marks at the start of a module's name that no library has: paths of the repository, or aliases
 /// of such.
@@ -36,6 +36,12 @@ pub(super) fn unproven(
     }
     if is_loaded_module(db, file, of) {
         return Some(unresolved(Step::Dynamic));
+    }
+    if site.kind == SiteKind::Call {
+        let extensions = extensions::possible(db, file, of, name, site.args);
+        if !extensions.is_empty() {
+            return Some(heuristic::candidates(extensions));
+        }
     }
     let is_value = match of {
         Ty::External(_) => true,

@@ -7,13 +7,16 @@ use crate::inference::calls::overload;
 use crate::inference::calls::overload::Fit;
 use crate::inference::members::{lookup, type_flow};
 use crate::inference::types::{infer, lists};
-use crate::units::bounds::MAX_CANDIDATES;
 use crate::units::import_target::{ImportTarget, Module, family};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::ModifierMeaning;
 use cograph_model::facts::{Expr, ExprId, ImportKind, Run, flags};
 use cograph_model::graph::{FileId, SymbolRef};
+use std::rc::Rc;
+
+/// Maximum number of extensions of one name among which a call chooses.
+const MAX_EXTENSIONS: usize = 64;
 
 /// Extensions that a call of a member may mean.
 pub(crate) struct Extensions {
@@ -66,12 +69,7 @@ pub(crate) fn called(
     let is_common = matches!(found, Member::Outside(_))
         && db.program.known(file).language.is_common_member(db.program.text(name));
     let of = instance_of(of);
-    let own = family(db.program.known(file).language);
-    let is_extension = |symbol: &SymbolRef| {
-        db.program.symbol(*symbol).flags & flags::EXTENSION != 0
-            && family(db.program.known(symbol.file).language) == own
-    };
-    let all: Symbols = db.program.members(name)?.iter().copied().filter(is_extension).collect();
+    let all = of_name(db, file, name);
     let ranks: Vec<Option<u8>> = all
         .iter()
         .map(|symbol| {
@@ -110,7 +108,46 @@ pub(crate) fn called(
     if has_member && !takes_any(db, file, &symbols, &of, args) {
         return None;
     }
-    (symbols.len() <= MAX_CANDIDATES).then_some(Extensions { symbols, are_certain: best == 0 })
+    (symbols.len() <= MAX_EXTENSIONS).then_some(Extensions { symbols, are_certain: best == 0 })
+}
+
+/// Returns the extensions that a call of the member of a library value may mean, as the type of the
+/// value says too little: those that the file sees, by the number of arguments.
+pub(crate) fn possible(db: &Db, file: FileId, of: &Ty, name: Name, args: Run) -> Symbols {
+    let count = KnownArguments::Number(overload::argument_count(args));
+    let outside = Member::Outside(Rc::from(""));
+    if !has_extensions(db, file)
+        || !matches!(of, Ty::External(_))
+        || db.program.known(file).language.is_common_member(db.program.text(name))
+        || !yields_to_member(db, file, of, name, &outside, count)
+    {
+        return Symbols::new();
+    }
+    let of = instance_of(of);
+    let may_be = |symbol: &SymbolRef| {
+        (is_visible(db, file, *symbol) || is_imported(db, file, *symbol))
+            && overload::accepts(db, *symbol, count.count().saturating_add(1), false)
+            && overload::receiver_fit(db, file, *symbol, &of).is_some()
+    };
+    of_name(db, file, name).into_iter().filter(may_be).take(MAX_EXTENSIONS).collect()
+}
+
+/// Returns the extensions of a name in the language family of a file.
+fn of_name(db: &Db, file: FileId, name: Name) -> Symbols {
+    let own = family(db.program.known(file).language);
+    let is_extension = |symbol: &SymbolRef| {
+        db.program.symbol(*symbol).flags & flags::EXTENSION != 0
+            && family(db.program.known(symbol.file).language) == own
+    };
+    let all = db.program.members(name).into_iter().flatten().copied();
+    all.filter(is_extension).collect()
+}
+
+/// True if a file imports a symbol by its name.
+fn is_imported(db: &Db, file: FileId, symbol: SymbolRef) -> bool {
+    let unit = db.program.known(file);
+    let name = db.program.name_of(symbol);
+    unit.facts.imports.iter().any(|import| unit.name(import.item) == name)
 }
 
 /// True for a library type with a table of its members.
