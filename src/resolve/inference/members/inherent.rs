@@ -97,8 +97,14 @@ fn outside_interface(
     tables.find(|(_, flow)| flow.members.contains_key(text))
 }
 
-/// Returns the type of an external member of a type of the repository.
+/// Returns the type of an external member of a type of the repository, or of a member that every
+/// type has.
 pub(crate) fn outside_member_of(db: &Db, value: &Ty, name: Name) -> Option<Ty> {
+    if let Ty::Param(file, _) = value {
+        let (_, flow) = db.program.known(*file).language.flow(ANY_TYPE)?;
+        let template = flow.members.get(db.program.text(name))?;
+        return Some(type_flow::instantiated(template, flow, &[], value));
+    }
     let (Ty::Instance(symbol, _) | Ty::Type(symbol, _)) = value else { return None };
     let (_, flow) = outside_interface(db, *symbol, name)?;
     let template = flow.members.get(db.program.text(name))?;

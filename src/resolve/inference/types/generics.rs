@@ -255,11 +255,14 @@ pub(crate) fn within_bounds(db: &Db, file: FileId, target: ExprId, symbols: Symb
     };
     let args = db.program.known(file).facts.lists[args.range()].iter();
     let args: Vec<Ty> = args.map(|arg| db.instance_of_expr(file, *arg)).collect();
+    let is_closed = db.program.known(file).language.manifest.conversions.top.is_some();
     let meets = |bound: &Ty, arg: &Ty| match (bound, arg) {
         (Ty::Instance(bound, _), Ty::Instance(arg, _)) => {
             let hierarchy = hierarchy::hierarchy(db, *arg);
             hierarchy.open || hierarchy.types.iter().any(|(ty, _)| ty == bound)
         }
+        // Where types cannot be extended, one of a library derives from none of the repository.
+        (Ty::Instance(..), Ty::Builtin(..)) => !is_closed,
         _ => true,
     };
     let fits = |symbol: &SymbolRef| {
