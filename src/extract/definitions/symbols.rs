@@ -42,8 +42,9 @@ pub(super) fn continued<'t>(
     }
     let end = self::extent(&walk.input, clause.node, clause.node);
     let symbol = LocalSymbol::at(position);
-    let extent = &mut walk.facts.symbol_mut(symbol).extent;
-    (extent.end_byte, extent.end) = (end.end_byte, end.end);
+    let entry = walk.facts.symbol_mut(symbol);
+    entry.end_byte = end.end_byte;
+    entry.details.get_or_insert_default().end = end.end;
     walk.context.pending = Default::default();
     Some(symbol)
 }
