@@ -19,7 +19,7 @@ pub use operands::{ArgumentLabel, Contextual, Wrapper};
 pub use sites::Sites;
 pub use synthetic::{CALL_SUFFIX, Synthetic, external_callable};
 
-use super::{Position, Problem, SiteKind, SymbolKind, Visibility};
+use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
 
 /// Range of consecutive entries in one of the vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -201,6 +201,29 @@ pub struct Symbol {
 const _: () = assert!(size_of::<Symbol>() <= 104);
 
 impl Symbol {
+    /// Whole extent, with decorators, without the doc comment; of one that is not in memory the
+    /// bytes alone.
+    pub fn extent(&self) -> Span {
+        let places = self.details.as_ref().map(|details| (details.start, details.end));
+        let (start, end) = places.unwrap_or_default();
+        Span { start_byte: self.start_byte, end_byte: self.end_byte, start, end }
+    }
+
+    /// Header; empty if it is not in memory.
+    pub fn signature(&self) -> &str {
+        self.details.as_ref().map_or("", |details| &details.signature)
+    }
+
+    /// Documentation; empty if there is none or it is not in memory.
+    pub fn doc(&self) -> &str {
+        self.details.as_ref().map_or("", |details| &details.doc)
+    }
+
+    /// Complexity, if it has one that is in memory.
+    pub fn complexity(&self) -> Option<Complexity> {
+        self.details.as_ref()?.complexity
+    }
+
     /// True for a macro of a preprocessor, with or without parameters.
     pub fn is_macro(&self) -> bool {
         self.flags & flags::TEXTUAL != 0

@@ -1,6 +1,6 @@
 //! What is stored of a symbol and not resolved with: a full build drops it once it is on disk.
 
-use super::{Complexity, Symbol};
+use super::complexity::Complexity;
 use crate::{Position, Span};
 
 /// Part of a symbol that resolution does not need, except for the tag of a type.
@@ -23,30 +23,5 @@ impl Details {
     pub fn of(extent: Span, signature: impl Into<Box<str>>) -> Option<Box<Self>> {
         let (start, end) = (extent.start, extent.end);
         Some(Box::new(Self { start, end, signature: signature.into(), ..Self::default() }))
-    }
-}
-
-impl Symbol {
-    /// Whole extent, with decorators, without the doc comment; of one that is not in memory the
-    /// bytes alone.
-    pub fn extent(&self) -> Span {
-        let places = self.details.as_ref().map(|details| (details.start, details.end));
-        let (start, end) = places.unwrap_or_default();
-        Span { start_byte: self.start_byte, end_byte: self.end_byte, start, end }
-    }
-
-    /// Header; empty if it is not in memory.
-    pub fn signature(&self) -> &str {
-        self.details.as_ref().map_or("", |details| &details.signature)
-    }
-
-    /// Documentation; empty if there is none or it is not in memory.
-    pub fn doc(&self) -> &str {
-        self.details.as_ref().map_or("", |details| &details.doc)
-    }
-
-    /// Complexity, if it has one that is in memory.
-    pub fn complexity(&self) -> Option<Complexity> {
-        self.details.as_ref()?.complexity
     }
 }
