@@ -48,3 +48,4 @@ mod user_files;
 mod uses;
 mod watch;
 mod worker;
+mod workspace;

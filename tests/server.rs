@@ -25,3 +25,4 @@ mod tools;
 mod unreported;
 mod watching;
 mod web;
+mod workspace;

@@ -19,7 +19,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgMatches, value_parser};
 
 use super::output::terminal::{self, Terminal};
-use crate::base::root::RootArgument;
+use crate::base::root::QuestionScope;
 use crate::output::progress::Bar;
 use crate::output::stop::Stop;
 use crate::output::streams::to_stdout;
@@ -122,7 +122,8 @@ pub(super) fn run(config: &Config, tool: &'static Tool, matches: &ArgMatches) ->
 
 fn answer(config: &Config, tool: &'static Tool, matches: &ArgMatches) -> Result<(), Stop> {
     let given = matches.get_one::<String>("root");
-    let root = RootArgument { root: given.map(Into::into) }.repository(config)?.root;
+    let QuestionScope { root, list, is_workspace } =
+        QuestionScope::of(config, given.map(String::as_str))?;
     let here = config.working_directory.clone().filter(|_| given.is_none());
     let given = tool
         .parameters()
@@ -130,6 +131,7 @@ fn answer(config: &Config, tool: &'static Tool, matches: &ArgMatches) -> Result<
         .map(|parameter| Ok((parameter.name, words(parameter, matches)?)))
         .collect::<Result<Vec<_>, Stop>>()?;
     let given = given.into_iter().filter(|(_, words)| !words.is_empty());
+    let given = given.chain(list.map(|list| ("root", vec![list])));
     let arguments = server::Arguments::from_words(tool, given)
         .map_err(Stop::Usage)?
         .with_paths(tool, |text| server::from_directory(&root, here.as_deref()?, text));
@@ -140,9 +142,14 @@ fn answer(config: &Config, tool: &'static Tool, matches: &ArgMatches) -> Result<
     if tool.name == impact::TOOL
         && let Some(review) = impact::Review::of(matches)
     {
+        if is_workspace {
+            let why = "a review is of one repository: `--root` with its directory names it";
+            return Err(Stop::Usage(why.to_owned()));
+        }
         return review.run(&terminal, ask);
     }
-    let wants_rows = !is_json && terminal.has_rows() && server::may_have_rows(tool.name);
+    let wants_rows =
+        !is_json && !is_workspace && terminal.has_rows() && server::may_have_rows(tool.name);
     let mut reply = ask(if is_json || wants_rows { Form::Json } else { Form::Text });
     let mut rows = None;
     if wants_rows && reply.outcome.is_answer() {

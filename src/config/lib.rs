@@ -15,6 +15,7 @@ pub mod process;
 mod upstreams;
 mod user;
 mod user_file;
+mod workspace;
 
 pub use error::ConfigError;
 pub use limits::{Limits, MEMORY_BYTES};
@@ -22,6 +23,9 @@ pub use manifests::{MANIFEST, manifests};
 pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
 pub use user::{User, git_settings, is_executable, program_path};
 pub use user_file::{FileError, FileRules, is_bounded};
+pub use workspace::{
+    MAX_MEMBERS, WORKSPACE, WorkspaceError, directory_list, listed_directories, workspace_at,
+};
 
 use cograph_faults as faults;
 use cograph_system::owner::{self, SUPERUSER};

@@ -12,7 +12,7 @@
 //!
 //! - `wire`: an index is a stream of fields, so it is written and read one document at a time.
 //! - `names`: the symbols of SCIP. `packages`: the package that a file, or a name outside of the
-//!   repository, belongs to.
+//!   repository, belongs to. `requirements`: those that it offers to others, and what it needs.
 //! - `dataset`: tables of a repository, of which `schema` is a contract.
 //! - `document`: a file with its definitions and references. `import`: those of an index, as edges
 //!   to the symbols of the store.
@@ -24,6 +24,7 @@ mod import;
 mod input;
 mod names;
 mod packages;
+mod requirements;
 mod text;
 mod wire;
 
@@ -32,3 +33,4 @@ pub use document::Exported;
 pub use export::{ExportError, export};
 pub use import::{ImportError, Imported, import};
 pub use packages::ReadText;
+pub use requirements::{MAX_MANIFESTS, Requirements, packages};

@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use rustc_hash::FxHashMap;
 
 use cograph_model::RepoPath;
-use manifest::{Manifest, is_version};
+pub(crate) use manifest::{Manifest, folded, is_version};
 
 /// Reads a file of the repository; none if there is none that can be read.
 pub type ReadText<'r> = &'r dyn Fn(&RepoPath) -> Option<Vec<u8>>;
@@ -18,10 +18,10 @@ pub type ReadText<'r> = &'r dyn Fn(&RepoPath) -> Option<Vec<u8>>;
 /// Package manager, as the data describes it.
 #[derive(serde::Deserialize, Default, Debug)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
-struct Manager {
-    languages: Vec<String>,
-    manifests: Vec<String>,
-    locks: Vec<String>,
+pub(crate) struct Manager {
+    pub(crate) languages: Vec<String>,
+    pub(crate) manifests: Vec<String>,
+    pub(crate) locks: Vec<String>,
     name: Vec<String>,
     version: Vec<String>,
     needs: Vec<String>,
@@ -31,9 +31,24 @@ struct Manager {
     scope: Option<String>,
     /// Number of parts of a name whose first part is a host; others are of the standard library.
     host_parts: Option<usize>,
+    /// Where a manifest has the name that qualified names begin with, if that is another one.
+    written: Vec<String>,
+    /// How qualified names lead to files; none if that is not known.
+    pub(crate) modules: Option<ModuleKeys>,
 }
 
-static MANAGERS: LazyLock<BTreeMap<String, Manager>> = LazyLock::new(|| {
+/// How qualified names lead to the files of a package.
+#[derive(serde::Deserialize, Default, Debug)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
+pub(crate) struct ModuleKeys {
+    pub(crate) files: String,
+    pub(crate) prefixed: bool,
+    pub(crate) underscored: bool,
+    pub(crate) sources: Vec<String>,
+    pub(crate) index: Vec<String>,
+}
+
+pub(crate) static MANAGERS: LazyLock<BTreeMap<String, Manager>> = LazyLock::new(|| {
     toml::from_str(include_str!("packages/managers.toml")).expect("a test reads it")
 });
 
@@ -106,7 +121,7 @@ impl<'r> Packages<'r> {
     }
 
     /// What `part` finds in the nearest of the named files in a directory or above.
-    fn above<T>(
+    pub(crate) fn above<T>(
         &mut self,
         directory: &str,
         manager: &Manager,
@@ -127,12 +142,13 @@ impl<'r> Packages<'r> {
         None
     }
 
-    fn manifest(&mut self, manager: &Manager, path: String) -> Option<Rc<Manifest>> {
+    pub(crate) fn manifest(&mut self, manager: &Manager, path: String) -> Option<Rc<Manifest>> {
         let Self { read, read_before } = self;
         let known = read_before.entry(path).or_insert_with_key(|path| {
             let bytes = read(&RepoPath::new(path)?)?;
             let keys = manifest::Keys {
                 name: &manager.name,
+                written: &manager.written,
                 version: &manager.version,
                 needs: &manager.needs,
             };
@@ -184,7 +200,7 @@ impl Manager {
     }
 }
 
-fn manager_of(language: &str) -> Option<(&'static str, &'static Manager)> {
+pub(crate) fn manager_of(language: &str) -> Option<(&'static str, &'static Manager)> {
     let has = |manager: &Manager| manager.languages.iter().any(|one| one == language);
     MANAGERS.iter().find(|(_, manager)| has(manager)).map(|(name, one)| (name.as_str(), one))
 }

@@ -19,6 +19,7 @@ pub mod change;
 pub mod children;
 pub mod facts;
 pub mod graph;
+pub mod package;
 pub mod packed;
 pub mod panics;
 pub mod stated;

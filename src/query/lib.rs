@@ -42,6 +42,7 @@ pub use names::complete::{CompleteParams, CompleteResult, complete};
 pub use names::{Meanings, complete};
 pub use outline::{OutlineParams, OutlineResult, outline};
 pub use overview::{OverviewParams, OverviewResult, overview};
+pub use references::crossing;
 pub use references::evidence::{Elsewhere, ElsewhereSearch};
 pub use references::outside::outside;
 pub use references::unused::{UnusedParams, UnusedResult, UnusedSymbol, unused};

@@ -2,6 +2,7 @@
 //! symbols.
 
 mod answer;
+pub mod crossing;
 pub mod evidence;
 mod listing;
 pub mod navigate;

@@ -2,6 +2,7 @@
 
 pub(super) mod budget;
 pub(super) mod failure;
+pub(super) mod origins;
 pub(super) mod render;
 pub(super) mod reply;
 pub(super) mod rows;

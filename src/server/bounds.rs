@@ -4,7 +4,9 @@
 use super::page::{find, kept, map, matrix, neighbourhood, written};
 use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
+use super::tools::tool::MAX_ROOT_BYTES;
 use super::tools::tool::common::MAX_MEANINGS;
+use super::tools::tool::members::crossing;
 use super::tools::{explore, impact};
 use crate::base::limits::Limits;
 use crate::proxy::federation::{self, registry, tools};
@@ -179,6 +181,16 @@ fn of_changes() -> Vec<(&'static str, String)> {
     ]
 }
 
+fn of_workspaces() -> Vec<(&'static str, String)> {
+    vec![
+        ("config::MAX_MEMBERS", count(config::MAX_MEMBERS)),
+        ("exchange::MAX_MANIFESTS", count(cograph_exchange::MAX_MANIFESTS)),
+        ("crossing::MAX_POSSIBLE", count(query::crossing::MAX_POSSIBLE)),
+        ("crossing::MAX_SITES", count(crossing::MAX_SITES)),
+        ("tool::MAX_ROOT_BYTES", bytes(MAX_ROOT_BYTES)),
+    ]
+}
+
 fn of_page() -> Vec<(&'static str, String)> {
     vec![
         ("neighbourhood::MAX_LINES", count(neighbourhood::MAX_LINES as usize)),
@@ -297,6 +309,7 @@ fn the_table_of_limits_says_what_the_code_does() {
         of_answers(),
         of_changes(),
         of_page(),
+        of_workspaces(),
         of_files(),
     ]
     .concat();

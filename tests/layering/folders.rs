@@ -45,13 +45,18 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     ),
     (
         "config",
-        &[&["limits", "process", "user_file"], &["error"], &["manifests", "user"], &["upstreams"]],
+        &[
+            &["limits", "process", "user_file"],
+            &["error"],
+            &["manifests", "user"],
+            &["upstreams", "workspace"],
+        ],
     ),
     (
         "exchange",
         &[
             &["packages", "text", "wire"],
-            &["input", "names"],
+            &["input", "names", "requirements"],
             &["document"],
             &["export", "import"],
             &["dataset"],
@@ -107,7 +112,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
     (
         "model",
         &[
-            &["cancel", "facts"],
+            &["cancel", "facts", "package"],
             &["children", "graph"],
             &["packed"],
             &["stated", "words"],

@@ -39,6 +39,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("cograph trace Parser.parse", "callers"),
             ("cograph trace main --to Parser.parse", "the calls from one function to another"),
             ("cograph trace Parser.parse --tests only", "tests that reach a function"),
+            ("cograph trace Parser.parse --root api:lib", "callers in two repositories"),
         ],
     ),
     (
@@ -46,6 +47,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("cograph references Parser", "every use, by file and kind"),
             ("cograph references Options.depth --kinds write", "where a field is set"),
+            ("cograph references Parser --root ..", "in all repositories of a workspace"),
         ],
     ),
     (

@@ -5,32 +5,35 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// Where a manifest has what: paths of keys, separated by dots, the first that exists counts.
-pub(super) struct Keys<'k> {
-    pub(super) name: &'k [String],
-    pub(super) version: &'k [String],
-    pub(super) needs: &'k [String],
+pub(crate) struct Keys<'k> {
+    pub(crate) name: &'k [String],
+    pub(crate) written: &'k [String],
+    pub(crate) version: &'k [String],
+    pub(crate) needs: &'k [String],
 }
 
 /// What a manifest or lock says.
 #[derive(Debug, Default)]
-pub(super) struct Manifest {
+pub(crate) struct Manifest {
     /// Name of its own package; empty if it has none.
-    pub(super) name: String,
+    pub(crate) name: String,
+    /// Name that code has for its own package; empty if that is the name.
+    pub(crate) written: String,
     /// Version of its own package; empty if it has none.
-    pub(super) version: String,
+    pub(crate) version: String,
     /// Wanted versions by the names of packages, as written.
-    pub(super) needs: BTreeMap<String, String>,
+    pub(crate) needs: BTreeMap<String, String>,
     /// Versions by the folded names of packages, without those that have several.
-    pub(super) versions: BTreeMap<String, String>,
+    pub(crate) versions: BTreeMap<String, String>,
 }
 
 /// Name without the differences that managers ignore.
-pub(super) fn folded(name: &str) -> String {
+pub(crate) fn folded(name: &str) -> String {
     name.to_lowercase().replace(['-', '_', '.'], "-")
 }
 
 /// True for a whole version, with nothing that means a range.
-pub(super) fn is_version(text: &str) -> bool {
+pub(crate) fn is_version(text: &str) -> bool {
     let text = text.strip_prefix('v').unwrap_or(text);
     let starts = text.starts_with(|c: char| c.is_ascii_digit());
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
@@ -38,7 +41,7 @@ pub(super) fn is_version(text: &str) -> bool {
 }
 
 impl Manifest {
-    pub(super) fn read(path: &str, text: &str, keys: &Keys<'_>) -> Self {
+    pub(crate) fn read(path: &str, text: &str, keys: &Keys<'_>) -> Self {
         let ending = path.rsplit('.').next().unwrap_or_default();
         match ending {
             "json" => serde_json::from_str(text).map(|value| Self::of(&value, keys)),
@@ -56,8 +59,12 @@ impl Manifest {
             let found = paths.iter().find_map(|path| at(value, path)?.as_str());
             found.unwrap_or_default().to_owned()
         };
-        let mut manifest =
-            Self { name: text(keys.name), version: text(keys.version), ..Self::default() };
+        let mut manifest = Self {
+            name: text(keys.name),
+            written: text(keys.written),
+            version: text(keys.version),
+            ..Self::default()
+        };
         for needs in keys.needs.iter().filter_map(|path| at(value, path)) {
             for (name, wanted) in needs.as_object().into_iter().flatten() {
                 let wanted = wanted.as_str().or_else(|| wanted.get("version")?.as_str());

@@ -2,6 +2,7 @@
 
 pub(crate) mod common;
 pub(crate) mod context;
+pub(crate) mod members;
 pub(crate) mod reply;
 pub(crate) mod values;
 
@@ -95,6 +96,9 @@ pub enum Shape {
     Flag,
 }
 
+/// Maximum length of `root`, which may be a list of directories.
+pub(crate) const MAX_ROOT_BYTES: usize = 8 << 10;
+
 /// Deadline of tools of class `Control`.
 pub(super) const CONTROL_DEADLINE: Duration = Duration::from_secs(2);
 
@@ -112,7 +116,7 @@ static COMMON: [Parameter; 2] = [
         "Tokens, default 2000, max 10000",
     )
     .also(&["max_tokens", "tokens", "token_budget", "limit", "max_results"]),
-    Parameter::new("root", Shape::Text { most: 1024 }, "Other repository").also(&[
+    Parameter::new("root", Shape::Text { most: MAX_ROOT_BYTES }, "Other repository").also(&[
         "repo",
         "repository",
         "project",

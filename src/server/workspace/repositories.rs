@@ -6,6 +6,7 @@
 mod activity;
 mod files;
 mod job_interest;
+mod members;
 pub(crate) mod open_repository;
 mod progress;
 mod query_hints;
@@ -14,18 +15,17 @@ pub(crate) mod shared;
 mod unavailable;
 mod watches;
 
-use crate::base::escape::SafeLine;
 use crate::base::limits::Limits;
 use crate::workspace::host::Host;
 use cograph_config::{Config, ConfigError, Repository};
-use cograph_index::{self as index, ChangeSet, IndexError, Job, JobState, Outcome};
+use cograph_index::{self as index, ChangeSet, IndexError, JobState, Outcome};
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_query::ReadFile;
 use cograph_source::{self as source, Root, Sweep};
 use cograph_store::{Location, Pool, PoolSettings, Snapshot};
 use parking_lot::Mutex;
-use progress::{BuildProgress, about_to_start, after, failed, report, watch};
+use progress::{BuildProgress, about_to_start, after, failed, name_of, report, watch};
 pub use root_selection::AllowedRoots;
 use root_selection::RootSelection;
 use std::collections::BTreeSet;
@@ -36,6 +36,7 @@ pub use unavailable::Unavailable;
 use unavailable::{store_failed, unavailable};
 
 pub(crate) use files::Files;
+pub(crate) use members::Member;
 pub(crate) use open_repository::OpenRepository;
 use open_repository::{Behind, Cause, Extent};
 pub(crate) use query_hints::QueryHints;
@@ -179,11 +180,7 @@ impl Repositories {
         }
         let repository = self.chosen.find(root)?;
         let directory = repository.root.clone();
-        let patience = if waits {
-            self.patience
-        } else {
-            Patience { first: Duration::ZERO, renewal: Duration::ZERO }
-        };
+        let patience = self.patience(waits);
         let mut readiness = self
             .open_at(repository, &Question { of_session: root.is_none(), patience, about, host })?;
         if let (None, Readiness::Ready(opened)) = (root, &readiness) {
@@ -193,6 +190,43 @@ impl Repositories {
             opened.names_root = !named.lock().contains(&directory);
         }
         Ok(readiness)
+    }
+
+    /// Members of the workspace that `root` names, or of the default directory; none if that is
+    /// one repository.
+    pub(crate) fn members(&self, root: Option<&str>) -> Result<Option<Vec<Member>>, Unavailable> {
+        if root.is_none() {
+            self.chosen.await_client();
+        }
+        members::members(&self.chosen, root)
+    }
+
+    /// Opens a member of a workspace like `open`: exactly its directory.
+    pub(crate) fn open_member(
+        &self,
+        member: &Member,
+        waits: bool,
+        about: &QueryHints,
+        host: &dyn Host,
+    ) -> Result<Readiness, Unavailable> {
+        let repository = self.chosen.exactly(&member.directory)?;
+        let patience = self.patience(waits);
+        self.open_at(repository, &Question { of_session: true, patience, about, host })
+    }
+
+    /// Records that a response names these members; true if an earlier one has not named them all.
+    pub(crate) fn names_members(&self, members: &[Member]) -> bool {
+        let Some(named) = &self.named else { return false };
+        let mut named = named.lock();
+        members.iter().filter(|member| named.insert(member.directory.clone())).count() > 0
+    }
+
+    fn patience(&self, waits: bool) -> Patience {
+        if waits {
+            self.patience
+        } else {
+            Patience { first: Duration::ZERO, renewal: Duration::ZERO }
+        }
     }
 
     /// Records that a response has named its repository.
@@ -460,14 +494,4 @@ impl Drop for Repositories {
     fn drop(&mut self) {
         self.shared.wanted.forget(self.session);
     }
-}
-
-/// Directory name of a job's repository.
-fn name_of(job: &Job) -> String {
-    directory_name(job.location())
-}
-
-fn directory_name(location: &Location) -> String {
-    SafeLine::new(&location.root().file_name().unwrap_or_default().to_string_lossy(), 80)
-        .to_string()
 }

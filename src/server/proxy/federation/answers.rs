@@ -1,6 +1,7 @@
 //! Merges the responses of several upstreams into one. A line that names an origin begins with `==
 //! `; lines of responses that begin so are escaped.
 
+use crate::answers::origins::{HEADING, escaped};
 use crate::base::escape;
 use crate::proxy::federation::registry;
 use crate::proxy::federation::registry::view::{Name, Serving, View};
@@ -9,10 +10,6 @@ use crate::tools::tool::reply::{Marks, Outcome, Reply};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Prefix of a line that names an origin.
-const HEADING: &str = "== ";
-/// Escaped form of that prefix in the text of an upstream.
-const SHOWN: &str = "\\u{3d}= ";
 /// Token budget of the origin lines, per upstream.
 const OWN_TOKENS: u64 = 30;
 /// Maximum length of an external tool's response, in bytes: clients move longer ones into a file.
@@ -113,7 +110,7 @@ pub(super) fn merged(tool: &str, answered: Vec<(Name, Answered)>, view: &View, r
     }
     Reply {
         text: head + &text,
-        outcome: outcome(&outcomes),
+        outcome: Outcome::merged(&outcomes),
         structured: structured.filter(|_| total == 1),
         marks,
     }
@@ -121,11 +118,7 @@ pub(super) fn merged(tool: &str, answered: Vec<(Name, Answered)>, view: &View, r
 
 /// Lines of a response, with lines that look like an origin escaped.
 fn body(text: &str, most: usize) -> String {
-    let lines = text.trim_end_matches('\n').lines();
-    let lines = lines.map(|line| {
-        line.strip_prefix(HEADING).map_or_else(|| line.to_owned(), |rest| format!("{SHOWN}{rest}"))
-    });
-    escape::block(&lines.collect::<Vec<_>>().join("\n"), most)
+    escape::block(&escaped(text.trim_end_matches('\n')), most)
 }
 
 /// Union of the completions of all upstreams.
@@ -146,7 +139,8 @@ pub(super) fn completed(answered: Vec<(Name, Answered)>) -> Reply {
     has_more |= values.len() > MAX_VALUES;
     values.truncate(MAX_VALUES);
     let structured = Some(json!({"values": values, "hasMore": has_more}));
-    Reply { text: String::new(), outcome: outcome(&outcomes), structured, marks: Marks::default() }
+    let outcome = Outcome::merged(&outcomes);
+    Reply { text: String::new(), outcome, structured, marks: Marks::default() }
 }
 
 /// Reply with the response of an external tool.
@@ -185,13 +179,6 @@ pub(crate) fn described(view: &View) -> Vec<String> {
         format!("  {}: {what}{trouble}", seen.name)
     };
     view.upstreams.iter().map(one).collect()
-}
-
-/// Merged outcome of several responses.
-pub(crate) fn outcome(outcomes: &[Outcome]) -> Outcome {
-    use Outcome::{Failed, Found, Missing, NotYet, Nothing, Refused};
-    let order = [Found, NotYet, Nothing, Missing, Refused];
-    order.into_iter().find(|wanted| outcomes.contains(wanted)).unwrap_or(Failed)
 }
 
 #[cfg(test)]

@@ -98,6 +98,12 @@ impl Reply {
 }
 
 impl Outcome {
+    /// Outcome of several responses together.
+    pub(crate) fn merged(outcomes: &[Self]) -> Self {
+        let order = [Self::Found, Self::NotYet, Self::Nothing, Self::Missing, Self::Refused];
+        order.into_iter().find(|wanted| outcomes.contains(wanted)).unwrap_or(Self::Failed)
+    }
+
     /// True if the question was answered, though perhaps with nothing.
     pub fn is_answer(self) -> bool {
         matches!(self, Self::Found | Self::Nothing)

@@ -28,6 +28,13 @@ impl Arguments {
         )
     }
 
+    /// The same with another value of an integer parameter.
+    pub(crate) fn with_integer(mut self, name: &'static str, value: u64) -> Self {
+        self.0.retain(|(known, _)| *known != name);
+        self.0.push((name, Argument::Integer(value)));
+        self
+    }
+
     /// Value of a text parameter.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         match self.get(name) {

@@ -1,8 +1,9 @@
 //! What the process does with repositories, for `status`: open stores, index runs, watches,
 //! failures and removed stores.
 
+use super::Repositories;
 use super::progress::{about_to_start, failed, report};
-use super::{Repositories, directory_name, name_of};
+use super::progress::{directory_name, name_of};
 use crate::base::escape::SafeLine;
 use crate::workspace::metrics::Activity;
 use cograph_index::JobState;

@@ -1,8 +1,10 @@
 //! Progress of an index run: waiting for it, progress reports to the host, and the text for a
 //! caller that does not wait.
 
+use crate::base::escape::SafeLine;
 use crate::workspace::{host::Host, metrics::ProgressReport};
 use cograph_index::{Failure, IndexError, Job, JobState, Phase, Progress};
+use cograph_store::Location;
 use std::time::{Duration, Instant};
 
 /// A first index in progress.
@@ -14,6 +16,16 @@ pub(crate) struct BuildProgress {
 
 pub(super) fn about_to_start() -> ProgressReport {
     ProgressReport { thousandths: 1, message: "indexing: about to start".to_owned() }
+}
+
+/// Directory name of a job's repository.
+pub(super) fn name_of(job: &Job) -> String {
+    directory_name(job.location())
+}
+
+pub(super) fn directory_name(location: &Location) -> String {
+    SafeLine::new(&location.root().file_name().unwrap_or_default().to_string_lossy(), 80)
+        .to_string()
 }
 
 /// Waits for the end of a run and reports its progress to the host.

@@ -190,6 +190,28 @@ impl RootSelection {
         }
     }
 
+    /// Directory that a call is about, before the repository around it is looked for.
+    pub(super) fn place(&self, named: Option<&str>) -> Option<PathBuf> {
+        let (of_session, client) = {
+            let state = self.state();
+            (state.named.clone(), state.client.clone())
+        };
+        let usable = || client.into_iter().find(|directory| directory.is_dir());
+        let started = || self.config.as_ref().ok().and_then(Config::started_in);
+        let chosen = named.map(PathBuf::from).or_else(|| self.reach.root.clone());
+        chosen.or(of_session).or_else(usable).or_else(started)
+    }
+
+    /// True if the session may read a directory that exists.
+    pub(super) fn may_read(&self, directory: &Path) -> bool {
+        files::canonical(directory).is_ok_and(|real| self.reach.has(&real))
+    }
+
+    /// The repository whose root is exactly this directory, if the session may access it.
+    pub(super) fn exactly(&self, directory: &Path) -> Result<Repository, Unavailable> {
+        self.at(self.config()?, directory)
+    }
+
     /// The repository whose root is exactly this directory.
     fn at(&self, config: &Config, directory: &Path) -> Result<Repository, Unavailable> {
         match config.repository_at(directory) {

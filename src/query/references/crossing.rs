@@ -1,0 +1,17 @@
+//! Edges between repositories: a name outside of one, joined with the public symbols of another.
+//!
+//! ```text
+//! snapshot of the user    ──> outside_names ──> qualified names with their sites
+//!                                                     │
+//! snapshot of the library, its packages ──> exports ──┴──> symbols, and how certain that is
+//! ```
+//!
+//! Each function reads one snapshot. Nothing is stored: an edge is as fresh as both snapshots.
+
+mod exports;
+mod names;
+mod subject;
+
+pub use exports::{Export, Exports, MAX_POSSIBLE};
+pub use names::{OutsideName, OutsideNames, UseFilter, UseSite, may_name};
+pub use subject::{Subject, subjects};

@@ -1,0 +1,194 @@
+//! Uses of what is outside of a repository, by the last part of its qualified name.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::graph::answer::{SiteInfo, SymbolInfo, Tests};
+use crate::graph::error::QueryError;
+use crate::graph::filter::FileFilter;
+use crate::graph::having::having;
+use crate::graph::lookup::Lookup;
+use crate::names::segments;
+use cograph_model::cancel::CancelToken;
+use cograph_model::facts::external_callable;
+use cograph_model::{SiteKind, words};
+use cograph_store::{FileKey, NameKey, SiteRow, SiteTarget, Snapshot};
+
+/// Uses to take.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct UseFilter {
+    /// Kinds of sites; empty for all.
+    pub kinds: Vec<SiteKind>,
+    /// Path prefix or glob of the files.
+    pub path: Option<String>,
+    /// Treatment of test code.
+    pub tests: Tests,
+}
+
+/// Qualified name outside of the repository, as code of one language writes it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct OutsideName {
+    /// Qualified name.
+    pub text: String,
+    /// Language.
+    pub language: String,
+}
+
+/// Site that uses such a name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct UseSite {
+    /// Site.
+    pub site: SiteInfo,
+    /// Symbol around it; none at the top level of a file.
+    pub enclosing: Option<SymbolInfo>,
+}
+
+/// Names outside of a repository with their sites, by name, each by file and position.
+pub struct OutsideNames<'q> {
+    lookup: Lookup<'q>,
+    names: BTreeMap<OutsideName, Vec<SiteRow>>,
+}
+
+impl<'q> OutsideNames<'q> {
+    /// Finds the names whose last part is one of `wanted`.
+    pub fn ending_with(
+        snapshot: &'q Snapshot,
+        wanted: &[&str],
+        filter: &UseFilter,
+        cancel: &'q CancelToken,
+    ) -> Result<Self, QueryError> {
+        let lookup = Lookup::new(snapshot, cancel)?;
+        let admitted = FileFilter::new(&lookup, filter.path.as_deref(), None)?;
+        let mut names: BTreeMap<OutsideName, Vec<SiteRow>> = BTreeMap::new();
+        let mut texts: FxHashMap<NameKey, Option<Rc<str>>> = FxHashMap::default();
+        for file in files_with(&lookup, wanted)? {
+            lookup.check()?;
+            let file = lookup.file(file)?;
+            if !admitted.admits(file.mark()) {
+                continue;
+            }
+            for site in snapshot.sites_outside(&file)? {
+                let SiteTarget::External(name) = site.target else { continue };
+                if !(filter.kinds.is_empty() || filter.kinds.contains(&site.kind)) {
+                    continue;
+                }
+                let text = match texts.get(&name) {
+                    Some(known) => known.clone(),
+                    None => {
+                        let text = lookup.name(name)?;
+                        let fits = wanted.contains(&last_part(&text));
+                        let text = fits.then_some(text);
+                        texts.insert(name, text.clone());
+                        text
+                    }
+                };
+                let Some(text) = text else { continue };
+                let is_test = match site.enclosing {
+                    Some(enclosing) => lookup.is_test(&*lookup.symbol(enclosing)?)?,
+                    None => file.test,
+                };
+                if !filter.tests.admits(is_test) {
+                    continue;
+                }
+                let language = lookup.language(file.language).to_owned();
+                let name = OutsideName { text: text.to_string(), language };
+                names.entry(name).or_default().push(site);
+            }
+        }
+        for sites in names.values_mut() {
+            sites.sort_by_key(|site| lookup.order().site(site));
+        }
+        Ok(Self { lookup, names })
+    }
+
+    /// Names with the numbers of their sites.
+    pub fn names(&self) -> impl Iterator<Item = (&OutsideName, usize)> {
+        self.names.iter().map(|(name, sites)| (name, sites.len()))
+    }
+
+    /// The first sites of a name.
+    pub fn sites(&self, name: &OutsideName, most: usize) -> Result<Vec<UseSite>, QueryError> {
+        let sites = self.names.get(name).map_or(&[][..], Vec::as_slice);
+        let one = |site: &SiteRow| {
+            Ok(UseSite {
+                site: self.lookup.site(site)?,
+                enclosing: site.enclosing.map(|key| self.lookup.info_of(key)).transpose()?,
+            })
+        };
+        sites.iter().take(most).map(one).collect()
+    }
+}
+
+/// True if a qualified name may be that of a symbol elsewhere, by its end: the name, and the
+/// container where that is known.
+pub fn may_name(text: &str, container: &str, name: &str) -> bool {
+    let parts = segments(text);
+    let before = parts.len().checked_sub(2).map(|at| parts[at]);
+    let own = segments(container).last().copied();
+    let fits = match (before, own) {
+        (Some(before), Some(own)) => before == own || external_callable(before).is_some(),
+        _ => true,
+    };
+    fits && last_part(text) == name
+}
+
+/// Last part of a qualified name, without the marks of calls and macros.
+fn last_part(text: &str) -> &str {
+    let last = segments(text).last().copied().unwrap_or(text);
+    let last = external_callable(last).unwrap_or(last);
+    last.trim_end_matches('!')
+}
+
+/// Files that may use one of the names: those with its words in their text, and those whose words
+/// are not indexed.
+fn files_with(lookup: &Lookup<'_>, wanted: &[&str]) -> Result<Vec<FileKey>, QueryError> {
+    let mut found: FxHashSet<FileKey> = FxHashSet::default();
+    for name in wanted {
+        let terms = words::terms_of(name.as_bytes());
+        if terms.is_empty() {
+            return Ok(lookup.snapshot.files()?.into_iter().map(|file| file.key).collect());
+        }
+        let having = having(lookup, &terms)?;
+        found.extend(having.files);
+        found.extend(having.without_words);
+    }
+    let mut files = Vec::with_capacity(found.len());
+    for file in found {
+        // Keys of files that are gone may be among them.
+        if lookup.snapshot.file(file)?.is_some() {
+            files.push(file);
+        }
+    }
+    files.sort_unstable();
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{last_part, may_name};
+
+    #[test]
+    fn a_name_of_another_container_is_none_of_a_member() {
+        assert!(may_name("lib.Walk.new", "Walk", "new"));
+        assert!(may_name("lib.make().new", "Walk", "new"));
+        assert!(!may_name("alloc.boxed.Box.new", "Walk", "new"));
+        assert!(may_name("other.greet", "", "greet"));
+        assert!(!may_name("other.greets", "", "greet"));
+    }
+
+    #[test]
+    fn the_last_part_of_a_name_has_no_marks() {
+        for (text, expected) in [
+            ("lib.core.greet", "greet"),
+            ("@acme/greet/Greeter.hello", "hello"),
+            ("greet_lib.shout!", "shout"),
+            ("example.com/acme/greet.New().Hello", "Hello"),
+            ("lib/make()", "make"),
+            ("greet", "greet"),
+        ] {
+            assert_eq!(last_part(text), expected);
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! What leads from one member of a workspace to another: uses of names outside of one, joined
+//! with the symbols of the others that they name.
+
+use super::member_answer::MemberAnswer;
+use crate::tools::tool::common::{MAX_MEANINGS, certainty, kinds, tests};
+use crate::tools::tool::values::Arguments;
+use cograph_exchange::{self as exchange, Requirements};
+use cograph_model::cancel::CancelToken;
+use cograph_model::package::{OfferedPackage, Requirement};
+use cograph_model::{RepoPath, SiteKind};
+use cograph_query::crossing::{
+    Export, Exports, OutsideName, OutsideNames, Subject, UseFilter, UseSite, may_name, subjects,
+};
+use cograph_query::{Certainty, QueryError, ReadFile};
+use std::collections::BTreeMap;
+
+/// Maximum number of sites of one name that are listed; all are counted.
+pub(crate) const MAX_SITES: usize = 500;
+
+/// Number of possible uses that are listed without being asked for.
+const FEW_POSSIBLE: usize = 5;
+
+/// What a tool follows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Followed {
+    /// Name of the uses, in the singular.
+    pub(crate) what: &'static str,
+    /// Word between that and a symbol.
+    pub(crate) of: &'static str,
+    /// Kinds of sites, where the arguments name none; empty for all.
+    pub(crate) kinds: Vec<SiteKind>,
+}
+
+/// Uses of a symbol in one member by one name.
+#[derive(Debug)]
+pub(super) struct CrossedUse {
+    /// Member with the uses.
+    pub(super) user: usize,
+    /// Name as it is used.
+    pub(super) name: OutsideName,
+    pub(super) certainty: Certainty,
+    /// Why it is no more certain; empty for no reason of its own.
+    pub(super) reason: &'static str,
+    /// Version that the user's manifests name; may be empty.
+    pub(super) version: String,
+    /// Number of sites.
+    pub(super) total: usize,
+    /// The first of them.
+    pub(super) sites: Vec<UseSite>,
+}
+
+/// Symbol with its uses in all members.
+#[derive(Debug)]
+pub(super) struct Crossed {
+    /// Member with the symbol.
+    pub(super) member: usize,
+    pub(super) subject: Subject,
+    /// Uses: by certainty, then by member and name.
+    pub(super) uses: Vec<CrossedUse>,
+    /// Version of its package; may be empty.
+    pub(super) version: String,
+}
+
+/// Names of the same end that lead to no symbol of a member: member, name, sites.
+pub(super) type Elsewhere = (usize, String, usize);
+
+/// Uses of all symbols that a call is about.
+#[derive(Debug, Default)]
+pub(super) struct Crossing {
+    pub(super) what: &'static str,
+    pub(super) of: &'static str,
+    pub(super) crossed: Vec<Crossed>,
+    pub(super) elsewhere: Vec<Elsewhere>,
+    /// True if all uses are calls.
+    has_calls_only: bool,
+    /// Lowest certainty to list, if the call names one.
+    wanted: Option<Certainty>,
+}
+
+/// Where a name leads: symbols by member.
+type Targets = Vec<(usize, Export)>;
+
+/// Members while names are joined.
+struct Join<'q> {
+    asked: &'q [MemberAnswer],
+    packages: &'q [Vec<OfferedPackage>],
+    exports: Vec<Exports<'q>>,
+    known: BTreeMap<OutsideName, Targets>,
+}
+
+impl Crossing {
+    /// Finds the uses in all members of the symbols that the arguments name.
+    pub(super) fn new(
+        followed: &Followed,
+        arguments: &Arguments,
+        asked: &[MemberAnswer],
+        cancel: &CancelToken,
+    ) -> Result<Self, QueryError> {
+        let mut found: Vec<(usize, Subject)> = Vec::new();
+        for (member, one) in asked.iter().enumerate() {
+            for symbol in arguments.texts("symbol") {
+                let subjects = subjects(&one.opened.snapshot, symbol, MAX_MEANINGS, cancel)?;
+                let is_new = |subject: &Subject, found: &[(usize, Subject)]| {
+                    !found
+                        .iter()
+                        .any(|(of, known)| *of == member && known.symbol.key == subject.symbol.key)
+                };
+                for subject in subjects {
+                    if is_new(&subject, &found) {
+                        found.push((member, subject));
+                    }
+                }
+            }
+        }
+        let mut crossing = Self {
+            what: followed.what,
+            of: followed.of,
+            wanted: certainty(arguments),
+            ..Self::default()
+        };
+        if found.is_empty() {
+            return Ok(crossing);
+        }
+        let packages = asked.iter().map(|one| {
+            let read = |path: &RepoPath| one.opened.files.read(path).ok();
+            Ok(exchange::packages(&one.opened.snapshot, &read)?)
+        });
+        let packages = packages.collect::<Result<Vec<_>, QueryError>>()?;
+        let exports = asked.iter().zip(&packages);
+        let exports = exports.map(|(one, own)| Exports::new(&one.opened.snapshot, own, cancel));
+        let mut join = Join {
+            asked,
+            packages: &packages,
+            exports: exports.collect::<Result<_, _>>()?,
+            known: BTreeMap::new(),
+        };
+        crossing.crossed = found
+            .into_iter()
+            .map(|(member, subject)| {
+                let version = version_of(&packages[member], &subject.symbol.path);
+                Crossed { member, subject, uses: Vec::new(), version }
+            })
+            .collect();
+        let given = kinds(arguments, SiteKind::from_word);
+        let filter = UseFilter {
+            kinds: if given.is_empty() { followed.kinds.clone() } else { given },
+            path: arguments.text("path").map(str::to_owned),
+            tests: tests(arguments),
+        };
+        let is_call = |kind: &SiteKind| {
+            matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
+        };
+        crossing.has_calls_only = !filter.kinds.is_empty() && filter.kinds.iter().all(is_call);
+        for user in 0..asked.len() {
+            crossing.add_uses(user, &mut join, &filter, cancel)?;
+        }
+        for crossed in &mut crossing.crossed {
+            crossed.uses.sort_by(|a, b| {
+                (a.certainty, a.user, &a.name).cmp(&(b.certainty, b.user, &b.name))
+            });
+        }
+        Ok(crossing)
+    }
+
+    /// Adds the uses in one member.
+    fn add_uses(
+        &mut self,
+        user: usize,
+        join: &mut Join<'_>,
+        filter: &UseFilter,
+        cancel: &CancelToken,
+    ) -> Result<(), QueryError> {
+        let mut wanted: Vec<&str> = Vec::new();
+        for crossed in &self.crossed {
+            wanted.extend(crossed.subject.names.iter().map(String::as_str));
+            if crossed.subject.is_default {
+                let packages = join.packages[crossed.member].iter();
+                let ends = packages.filter_map(|one| one.written.rsplit(['/', '.', ':']).next());
+                wanted.extend(ends.filter(|end| !end.is_empty()));
+            }
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        let snapshot = &join.asked[user].opened.snapshot;
+        let names = OutsideNames::ending_with(snapshot, &wanted, filter, cancel)?;
+        let files = &join.asked[user].opened.files;
+        let read = |path: &RepoPath| files.read(path).ok();
+        let mut requirements = Requirements::new(&read);
+        for (name, total) in names.names() {
+            let targets = join.targets(name)?.clone();
+            if targets.is_empty() {
+                let may_be = |crossed: &Crossed| {
+                    let (subject, container) =
+                        (&crossed.subject, &crossed.subject.symbol.container);
+                    subject.names.iter().any(|own| may_name(&name.text, container, own))
+                };
+                if self.crossed.iter().any(may_be) {
+                    self.elsewhere.push((user, name.text.clone(), total));
+                }
+                continue;
+            }
+            for crossed in self.crossed.iter_mut().filter(|crossed| crossed.member != user) {
+                let Some((mut certainty, mut reason)) = leads(&targets, crossed) else { continue };
+                let sites = names.sites(name, MAX_SITES)?;
+                let export = targets.iter().find(|(member, export)| {
+                    *member == crossed.member && crossed.subject.keys.contains(&export.key)
+                });
+                let package = export.map(|(member, one)| &join.packages[*member][one.package]);
+                let requirement = match (package, sites.first()) {
+                    (Some(package), Some(first)) => {
+                        requirements.of(&first.site.path, &name.language, package)
+                    }
+                    _ => Requirement::Unknown,
+                };
+                // Where a name has no package, another one may have modules of the same name.
+                let is_prefixed = package.is_none_or(|package| package.form.is_prefixed);
+                if requirement == Requirement::Undeclared && !is_prefixed {
+                    (certainty, reason) = (Certainty::Possible, "package not declared");
+                }
+                // Only what is called is no module.
+                if export.is_some_and(|(_, export)| export.is_default) && !self.has_calls_only {
+                    (certainty, reason) = (Certainty::Possible, "the module or its default");
+                }
+                let version = match requirement {
+                    Requirement::Declared(version) => version,
+                    Requirement::Unknown | Requirement::Undeclared => String::new(),
+                };
+                let name = name.clone();
+                crossed.uses.push(CrossedUse {
+                    user,
+                    name,
+                    certainty,
+                    reason,
+                    version,
+                    total,
+                    sites,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// True if there is a use.
+    pub(super) fn has_uses(&self) -> bool {
+        self.crossed.iter().any(|crossed| !crossed.uses.is_empty())
+    }
+
+    /// True if a member has a symbol that the call is about.
+    pub(super) fn is_about(&self, member: usize) -> bool {
+        self.crossed.iter().any(|crossed| crossed.member == member)
+    }
+
+    /// True if what a member can answer on its own is part of the answers of others: it has no
+    /// symbol of that name, and others have.
+    pub(super) fn covers(&self, member: usize) -> bool {
+        !self.crossed.is_empty() && !self.is_about(member)
+    }
+
+    /// True if uses of a certainty are listed.
+    pub(super) fn is_listed(&self, crossed: &Crossed, certainty: Certainty) -> bool {
+        let vague = crossed.uses.iter().filter(|one| !one.certainty.is_sure());
+        let vague: usize = vague.map(|one| one.total).sum();
+        let has_sure = crossed.uses.iter().any(|one| one.certainty.is_sure());
+        match self.wanted {
+            _ if !has_sure => true,
+            Some(wanted) => certainty <= wanted,
+            None => certainty.is_sure() || vague <= FEW_POSSIBLE,
+        }
+    }
+}
+
+impl Join<'_> {
+    /// Symbols of all members that a name leads to: where one is known, without guesses.
+    fn targets(&mut self, name: &OutsideName) -> Result<&Targets, QueryError> {
+        if !self.known.contains_key(name) {
+            let mut targets: Targets = Vec::new();
+            for (member, exports) in self.exports.iter().enumerate() {
+                let found = exports.named(&name.text, &name.language)?;
+                targets.extend(found.into_iter().map(|export| (member, export)));
+            }
+            if targets.iter().any(|(_, export)| export.certainty.is_sure()) {
+                targets.retain(|(_, export)| export.certainty.is_sure());
+            }
+            self.known.insert(name.clone(), targets);
+        }
+        Ok(&self.known[name])
+    }
+}
+
+/// How certain it is that a name with these targets leads to a symbol, and why it is no more
+/// certain; none if it does not lead there.
+fn leads(targets: &Targets, crossed: &Crossed) -> Option<(Certainty, &'static str)> {
+    let is_it = |(member, export): &&(usize, Export)| {
+        *member == crossed.member && crossed.subject.keys.contains(&export.key)
+    };
+    let own = targets.iter().filter(is_it);
+    match own.map(|(_, export)| export.certainty).max() {
+        Some(certainty) if targets.iter().all(|target| is_it(&target)) => Some((certainty, "")),
+        Some(Certainty::Possible) => Some((Certainty::Possible, "")),
+        Some(_) => Some((Certainty::Possible, "several have the name")),
+        None => {
+            let is_above = |(member, export): &(usize, Export)| {
+                *member == crossed.member && crossed.subject.overridden.contains(&export.key)
+            };
+            targets.iter().any(is_above).then_some((Certainty::Possible, "by dispatch"))
+        }
+    }
+}
+
+/// Version of the innermost package around a file.
+fn version_of(packages: &[OfferedPackage], path: &RepoPath) -> String {
+    let around = packages.iter().filter(|package| {
+        let below = path.as_str().strip_prefix(package.directory.as_str());
+        package.directory.is_empty() || below.is_some_and(|below| below.starts_with('/'))
+    });
+    let innermost =
+        around.filter(|one| !one.version.is_empty()).max_by_key(|one| one.directory.len());
+    innermost.map(|package| package.version.clone()).unwrap_or_default()
+}
