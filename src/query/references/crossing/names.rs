@@ -1,9 +1,9 @@
 //! Uses of what is outside of a repository, by the last part of its qualified name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::graph::answer::{SiteInfo, SymbolInfo, Tests};
 use crate::graph::error::QueryError;
@@ -144,7 +144,7 @@ fn last_part(text: &str) -> &str {
 /// Files that may use one of the names: those with its words in their text, and those whose words
 /// are not indexed.
 fn files_with(lookup: &Lookup<'_>, wanted: &[&str]) -> Result<Vec<FileKey>, QueryError> {
-    let mut found: FxHashSet<FileKey> = FxHashSet::default();
+    let mut found: BTreeSet<FileKey> = BTreeSet::new();
     for name in wanted {
         let terms = words::terms_of(name.as_bytes());
         if terms.is_empty() {
@@ -161,7 +161,6 @@ fn files_with(lookup: &Lookup<'_>, wanted: &[&str]) -> Result<Vec<FileKey>, Quer
             files.push(file);
         }
     }
-    files.sort_unstable();
     Ok(files)
 }
 

@@ -69,9 +69,8 @@ pub(crate) fn answer(
             listed(&names)
         ));
     }
-    let answers = match ask(tool, arguments, members, repositories, host, form, run) {
-        Ok(answers) => answers,
-        Err(reply) => return reply,
+    let Some(answers) = ask(tool, arguments, members, repositories, host, form, run) else {
+        return Reply::error(format!("{}: cancelled", tool.name));
     };
     let spent = answers.asked.iter().map(|one| one.opened.snapshot.time_in_statements());
     let crossing = match followed {
@@ -95,7 +94,7 @@ pub(crate) fn answer(
 }
 
 /// Asks each member, in order. After the first that has no index yet, the indexes of others are
-/// started and not waited for: the patience of the call is spent.
+/// started and not waited for: the patience of the call is spent. None if the call was cancelled.
 fn ask(
     tool: &'static Tool,
     arguments: &Arguments,
@@ -104,7 +103,7 @@ fn ask(
     host: &dyn Host,
     form: Form,
     run: Run,
-) -> Result<AllAnswers, Reply> {
+) -> Option<AllAnswers> {
     // With concurrent clients, a tool of class `Control` does not wait for an index.
     let waits = tool.class != Class::Control || host.server().is_none();
     let about = QueryHints::texts(arguments.free_texts(tool));
@@ -114,7 +113,7 @@ fn ask(
         let mut is_again = false;
         loop {
             if host.cancel().is_cancelled() {
-                return Err(Reply::error(format!("{}: cancelled", tool.name)));
+                return None;
             }
             match repositories.open_member(member, waits && working.is_empty(), &about, host) {
                 Ok(Readiness::Ready(opened)) => {
@@ -133,7 +132,7 @@ fn ask(
             break;
         }
     }
-    Ok(AllAnswers { asked, working, failed })
+    Some(AllAnswers { asked, working, failed })
 }
 
 impl AllAnswers {
