@@ -1,5 +1,7 @@
 //! `cograph unused`: what nothing uses, and what may be used unseen.
 
+mod doubtful;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -384,7 +386,7 @@ fn what_a_manifest_names_is_doubtful() {
     let (found, _) = unused(&files, &[]);
     assert_eq!(names(&found, "unused"), ["gone", "_gone"], "{found:?}");
     let main = found.iter().find(|one| one.0 == "_main").expect("it is listed");
-    assert!(main.2.contains("text at pyproject.toml:4"), "{main:?}");
+    assert!(main.2.contains("entry point: pyproject.toml"), "{main:?}");
 }
 
 const BASES: &str = "\

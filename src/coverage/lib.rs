@@ -28,8 +28,5 @@ pub use import::{Added, AddedInput, add};
 pub use input::{
     Input, MAX_DATABASE, MAX_JSON, MAX_LINE, MAX_ROWS, MAX_TEXT, READ_TIME, is_named_by_file,
 };
-pub use present::{Covered, Present};
-pub use records::{MAX_PAIRS, MAX_TESTS, Records, Sums};
-
-/// Name of the file next to the store.
-pub const FILE: &str = "coverage";
+pub use present::{Covered, Present, executed};
+pub use records::{FILE, MAX_PAIRS, MAX_TESTS, Records, Sums};

@@ -9,7 +9,7 @@ use crate::records::record::{FileRecord, Records};
 use cograph_extract as extract;
 use cograph_model::RepoPath;
 use cograph_model::change::Change;
-use cograph_store::{FileRow, Snapshot, StoreError, SymbolKey};
+use cograph_store::{FileRow, Snapshot, StoreError, SymbolKey, read_side_file};
 
 /// Function that tests executed with its present body.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,6 +27,19 @@ pub struct Present<'r> {
     read: ReadTree<'r>,
     /// Present paths of recorded files that were renamed.
     moved: FxHashMap<RepoPath, RepoPath>,
+}
+
+/// Returns the functions that tests executed with their present bodies; none without records.
+pub fn executed(
+    snapshot: &Snapshot,
+    read: ReadTree<'_>,
+) -> Result<FxHashSet<SymbolKey>, StoreError> {
+    let kept = read_side_file(snapshot.store(), crate::records::FILE);
+    let Some(records) = kept.and_then(|kept| Records::decoded(&kept)) else {
+        return Ok(FxHashSet::default());
+    };
+    let covered = Present::new(&records, snapshot, read)?.covered()?;
+    Ok(covered.into_iter().map(|one| one.symbol).collect())
 }
 
 /// Present file with its record.

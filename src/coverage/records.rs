@@ -8,6 +8,9 @@ pub(crate) mod record;
 pub(super) use record::{FileRecord, TestNames};
 pub use record::{MAX_TESTS, Records, Sums};
 
+/// Name of the file next to the store.
+pub const FILE: &str = "coverage";
+
 /// Maximum number of pairs of a function and a test.
 pub const MAX_PAIRS: u64 = 20_000_000;
 

@@ -168,6 +168,11 @@ impl Language {
         })
     }
 
+    /// True if the language calls the members of this name of a type for each type derived from it.
+    pub fn is_called_for_derived(&self, name: &str) -> bool {
+        self.manifest.names.called_for_derived.iter().any(|one| one == name)
+    }
+
     /// True if a decorator outside of the repository is known to hand its definition to nothing.
     pub fn registers_nothing(&self, decorator: &str) -> bool {
         self.manifest.modifiers.registers_nothing(decorator)

@@ -174,6 +174,9 @@ pub struct Names {
     /// Names of functions and members that the language or its run time calls; `*` represents any
     /// letters (`__*__`).
     pub called_by_runtime: Vec<String>,
+    /// Names of the members of a type that the language calls for each type derived from it, which
+    /// they may register.
+    pub called_for_derived: Vec<String>,
     /// Names that bind nothing (`_`).
     pub ignored: Vec<String>,
     /// Parameter lists that mean no parameters (`void`).

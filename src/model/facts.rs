@@ -284,6 +284,8 @@ pub mod flags {
     pub const CONSTRAINED: u32 = 1 << 21;
     /// Macro of a preprocessor: its replacement is text.
     pub const TEXTUAL: u32 = 1 << 22;
+    /// Written in the arguments of a macro, which decides what becomes of it.
+    pub const ARGUMENT: u32 = 1 << 23;
 }
 
 /// Binding of a name in a scope.

@@ -18,6 +18,8 @@ use crate::output::streams::to_stdout;
 use baseline::{BASELINE, Baseline};
 use checkup::Checkup;
 use cograph_config::Config;
+use cograph_coverage::executed;
+use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_query::overview::cycles::{CyclesParams, cycles};
 use cograph_query::overview::rules::broken_rules;
@@ -120,7 +122,8 @@ fn found(
     }
     findings.extend(finding::of_thresholds(&exceeding(snapshot, &checked.thresholds, cancel)?));
     if !checked.unused.is_empty() {
-        let unused = unused(snapshot, files, &UnusedParams::default(), cancel)?;
+        let executed = executed(snapshot, &|path: &RepoPath| files.read(path))?;
+        let unused = unused(snapshot, files, &UnusedParams { path: None, executed }, cancel)?;
         findings.extend(finding::of_unused(&unused, &checked.unused));
     }
     let needless = broken.needless.iter().map(|&place| {

@@ -8,6 +8,8 @@ use super::listing::{ListingArguments, print};
 use crate::output::numbers::grouped;
 use crate::output::stop::Stop;
 use cograph_config::Config;
+use cograph_coverage::executed;
+use cograph_model::RepoPath;
 use cograph_query::references::unused::{Class, UnusedParams, UnusedResult, UnusedSymbol, unused};
 use cograph_server as server;
 
@@ -31,10 +33,12 @@ fn classes() -> clap::builder::PossibleValuesParser {
 }
 
 pub(crate) fn run(config: &Config, arguments: &UnusedArguments) -> Result<(), Stop> {
-    let params = UnusedParams { path: arguments.path.clone() };
     let listing = &arguments.listing;
-    let mut found =
-        listing.ask(config, |snapshot, files, cancel| unused(snapshot, files, &params, cancel))?;
+    let mut found = listing.ask(config, |snapshot, files, cancel| {
+        let executed = executed(snapshot, &|path: &RepoPath| files.read(path))?;
+        let params = UnusedParams { path: arguments.path.clone(), executed };
+        unused(snapshot, files, &params, cancel)
+    })?;
     let head = head(&found);
     if !arguments.classes.is_empty() {
         found.symbols.retain(|one| arguments.classes.iter().any(|class| class == one.class.word()));

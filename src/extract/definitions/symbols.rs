@@ -79,6 +79,9 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
     if walk.context.around.conditional {
         bits |= flags::CONDITIONAL;
     }
+    if walk.context.in_arguments {
+        bits |= flags::ARGUMENT;
+    }
     if walk.context.around.default_export {
         bits |= flags::DEFAULT_EXPORT;
     }

@@ -52,7 +52,9 @@ pub(super) fn embedded_items<'t>(
         }
         let root = walk.input.embedded.trees.alloc(tree).root_node();
         walk.context.pending = crate::walk::Pending::default();
+        let outer = std::mem::replace(&mut walk.context.in_arguments, true);
         walk.visit_children(root);
+        walk.context.in_arguments = outer;
         return true;
     }
     false

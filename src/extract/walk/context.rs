@@ -19,6 +19,8 @@ pub(crate) struct Context<'t> {
     pub(crate) around: Surroundings,
     pub(crate) pending: Pending<'t>,
     pub(crate) in_macro: bool,
+    /// True for definitions in the arguments of a macro.
+    pub(crate) in_arguments: bool,
     /// True while the target of an assignment is visited a second time: nested targets are not
     /// visited twice again, or the number of visits would double with each level.
     pub(crate) in_target: bool,
@@ -68,6 +70,7 @@ impl Context<'_> {
             around: Surroundings::NONE,
             pending: Pending::default(),
             in_macro: false,
+            in_arguments: false,
             in_target: false,
             whole: None,
             waiting_type_params: None,

@@ -85,6 +85,10 @@ pub struct Modules {
     /// by a build: ignore rules do not exclude it.
     #[serde(default)]
     pub project_files: Vec<String>,
+    /// Manifest of a package -> its keys, with dots between those of tables, below which files or
+    /// modules are named that something outside of the repository starts or imports.
+    #[serde(default)]
+    pub entries: BTreeMap<String, Vec<String>>,
     /// Path keyword -> the module that it means.
     #[serde(default)]
     pub words: BTreeMap<String, PathWord>,

@@ -10,6 +10,8 @@
 //! are found, also those that use each other in a circle. A definition is called unused only if its
 //! name occurs nowhere else: in no reference without a known target, and in no text.
 
+mod doubts;
+mod entry_points;
 mod use_graph;
 
 use std::cmp::Reverse;
@@ -19,14 +21,13 @@ use crate::graph::content::ReadFile;
 use crate::graph::error::QueryError;
 use crate::graph::filter::FileFilter;
 use crate::graph::lookup::Lookup;
-use crate::references::evidence::{
-    Elsewhere, ElsewhereSearch, Place, Reason, bases_inside, bases_of_block, bases_outside,
-};
+use crate::references::evidence::{Elsewhere, ElsewhereSearch, Place, Reason};
 use cograph_grammar::{self as grammar, Tier};
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;
-use cograph_model::{RelationKind, SiteKind, SymbolKind, Visibility};
+use cograph_model::{SymbolKind, Visibility};
 use cograph_store::{FileRow, Snapshot, SymbolKey, SymbolRow};
+use doubts::Doubts;
 use rustc_hash::{FxHashMap, FxHashSet};
 use use_graph::UseGraph;
 
@@ -36,6 +37,8 @@ pub struct UnusedParams {
     /// Only definitions of this file, below this directory or of the files that fit this glob; the
     /// whole repository is read nevertheless.
     pub path: Option<String>,
+    /// Definitions that are known to have been executed.
+    pub executed: FxHashSet<SymbolKey>,
 }
 
 /// How certain it is that nothing uses a definition.
@@ -101,7 +104,9 @@ pub fn unused(
     let reach = UseGraph::of(&lookup, &judged.keys())?;
     let by_code = reach.by_code()?;
     let search = ElsewhereSearch::new(snapshot, files, cancel);
-    let doubts = doubts(&lookup, search, &judged, &reach, &by_code)?;
+    let executed = executed_unseen(&lookup, params, &judged, &reach, &by_code)?;
+    let rules = Doubts::new(&lookup, files, executed)?;
+    let doubts = doubts(&lookup, search, &rules, &judged, &reach, &by_code)?;
     let mut symbols = listed(&lookup, &judged, &doubts, &reach, &by_code)?;
     let mut admitted = FxHashMap::default();
     for found in &symbols {
@@ -120,21 +125,42 @@ pub fn unused(
     Ok(UnusedResult { symbols, judged: judged.rows.len() as u64 })
 }
 
+/// The executed definitions that nothing is known to use, tests included.
+fn executed_unseen(
+    lookup: &Lookup<'_>,
+    params: &UnusedParams,
+    judged: &Judged,
+    reach: &UseGraph<'_, '_>,
+    by_code: &FxHashSet<SymbolKey>,
+) -> Result<FxHashSet<SymbolKey>, QueryError> {
+    if params.executed.is_empty() {
+        return Ok(FxHashSet::default());
+    }
+    let mut tests = Vec::new();
+    for (row, _) in &judged.rows {
+        tests.extend(lookup.is_test(row)?.then_some(row.key));
+    }
+    let (by_tests, tests) = (reach.by_tests(&tests)?, tests.into_iter().collect::<FxHashSet<_>>());
+    let is_seen = |key| by_code.contains(key) || by_tests.contains(key) || tests.contains(key);
+    Ok(params.executed.iter().filter(|key| !is_seen(key)).copied().collect())
+}
+
 /// Why each definition that code does not reach may be used unseen. What others reach that are used
 /// for certain as far as this question goes needs no search: it is not listed.
 fn doubts<'q>(
     lookup: &Lookup<'q>,
     mut search: ElsewhereSearch<'q>,
+    rules: &Doubts<'_, '_>,
     judged: &Judged,
     reach: &UseGraph<'_, '_>,
     by_code: &FxHashSet<SymbolKey>,
 ) -> Result<FxHashMap<SymbolKey, String>, QueryError> {
     let mut doubts: FxHashMap<SymbolKey, String> = FxHashMap::default();
     let left = || judged.rows.iter().filter(|(row, _)| !by_code.contains(&row.key));
-    for (row, _) in left() {
+    for (row, class) in left() {
         lookup.check()?;
         let evidence = ElsewhereSearch::without_text(lookup, row.key)?;
-        let doubt = match doubt_of_row(lookup, row)? {
+        let doubt = match rules.of(row, *class == Class::UnusedHere)? {
             Some(doubt) => Some(doubt),
             None if reach.goes_with_others(row.key)? => {
                 Some("it goes with a definition that is not judged".to_owned())
@@ -144,7 +170,7 @@ fn doubts<'q>(
         // Who calls a member makes its type, or has it.
         let is_called = |reason: &Reason| matches!(reason, Reason::Decorated { .. } | Reason::Test);
         if let Some(doubt) = &doubt
-            && evidence.reasons.iter().any(is_called)
+            && (rules.is_executed(row) || evidence.reasons.iter().any(is_called))
         {
             for around in lookup.containers(row.container)?.iter() {
                 let reason = format!("its member `{}`: {doubt}", row.name_text);
@@ -176,23 +202,6 @@ fn doubts<'q>(
         doubts.extend(doubt.map(|doubt| (key, doubt)));
     }
     Ok(doubts)
-}
-
-/// What its place and its bases say of a definition that may be used unseen.
-fn doubt_of_row(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<Option<String>, QueryError> {
-    Ok(if runs_code(lookup, row)? {
-        Some("its value is what a call returns".to_owned())
-    } else if completes_a_base(lookup, row)? {
-        Some("its base may ask for it".to_owned())
-    } else if let Some(base) = reading_base(lookup, row)? {
-        Some(base)
-    } else if let Some(line) = other_meaning(lookup, row)? {
-        Some(format!("its name means another definition at line {line}"))
-    } else if has_variants(lookup, row)? {
-        Some("it is compiled under a condition, and another of its name".to_owned())
-    } else {
-        None
-    })
 }
 
 /// Definitions that are judged.
@@ -229,7 +238,7 @@ impl Judged {
             let is_open = is_member
                 || symbol.kind == SymbolKind::Namespace
                 || around.is_some_and(|around| around.kind == SymbolKind::Namespace);
-            if is_inside || is_hidden(&symbol, is_open) {
+            if is_inside || is_hidden(&symbol, is_open) && !is_taken_out(lookup, &symbol)? {
                 hidden.insert(symbol.key);
             }
             if !unnamed.contains(&symbol.key) && is_judged(&symbol, is_member) {
@@ -253,6 +262,21 @@ impl Judged {
 fn is_hidden(symbol: &SymbolRow, is_open: bool) -> bool {
     matches!(symbol.visibility, Visibility::Private | Visibility::Internal)
         || !is_open && symbol.flags & (flags::EXPORTED | flags::GLOBAL) == 0
+}
+
+/// True for a module within a file, or a namespace, out of which an import takes something: it may
+/// give that to others.
+fn is_taken_out(lookup: &Lookup<'_>, symbol: &SymbolRow) -> Result<bool, QueryError> {
+    if !matches!(symbol.kind, SymbolKind::Module | SymbolKind::Namespace) {
+        return Ok(false);
+    }
+    let imports = lookup.snapshot.imports_to(symbol.file)?;
+    let is_it = |module: &str| module.rsplit(|c| !is_letter(c)).next() == Some(&*symbol.name_text);
+    Ok(imports.iter().any(|import| is_it(&import.module)))
+}
+
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
 }
 
 /// The methods that stand inside of another definition of their container which is no type: in an
@@ -288,79 +312,6 @@ fn is_judged(symbol: &SymbolRow, is_member: bool) -> bool {
         SymbolKind::Constant | SymbolKind::Variable => !is_local,
         kind => kind == SymbolKind::Macro || kind.is_type(),
     }
-}
-
-/// True for a variable whose initialisation calls something: it may be there for what that does.
-fn runs_code(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
-    if !matches!(row.kind, SymbolKind::Constant | SymbolKind::Variable) {
-        return Ok(false);
-    }
-    let sites = lookup.sites_of(row.file)?;
-    let is_call = |kind| matches!(kind, SiteKind::Call | SiteKind::Construct);
-    Ok(sites
-        .iter()
-        .any(|site| is_call(site.kind) && row.extent.start <= site.at && site.at < row.extent.end))
-}
-
-/// True for a definition under a condition whose name others have: a reference leads to one of them
-/// only, and may mean this one in another build.
-fn has_variants(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
-    let around = lookup.containers(row.container)?;
-    let mut all = std::iter::once(row.flags).chain(around.iter().map(|around| around.flags));
-    Ok(all.any(|own| own & flags::CONDITIONAL != 0) && lookup.snapshot.bearers(row.name, 2)? > 1)
-}
-
-/// Returns the first line of its file where the name of a definition outside of types means
-/// another: an import under a condition may bind it too.
-fn other_meaning(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<Option<u32>, QueryError> {
-    if let Some(around) = row.container
-        && lookup.symbol(around)?.kind.is_type()
-    {
-        return Ok(None);
-    }
-    let own = lookup.same_entity(row.key)?;
-    for site in lookup.snapshot.sites_named(&*lookup.file(row.file)?, row.name)? {
-        if lookup.targets(&site)?.iter().any(|target| !own.contains(target)) {
-            return Ok(Some(site.at.line));
-        }
-    }
-    Ok(None)
-}
-
-/// True for a constant or type of a block that implements a base, which cannot be without it.
-fn completes_a_base(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
-    match row.container.filter(|_| !row.kind.is_callable()) {
-        Some(container) => Ok(!bases_of_block(lookup, row, container)?.is_empty()),
-        None => Ok(false),
-    }
-}
-
-/// Why the bases of a class may read it: what is in a class may replace what a base has, and a
-/// class itself may be registered by a base that is not in the repository.
-fn reading_base(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<Option<String>, QueryError> {
-    let class = match (row.kind, row.container) {
-        (SymbolKind::Class, _) => row.key,
-        (SymbolKind::Constant | SymbolKind::Variable | SymbolKind::Method, Some(class)) => class,
-        _ => return Ok(None),
-    };
-    // What overrides is used with what it overrides.
-    let overrides =
-        lookup.relations_from(row.key)?.iter().any(|one| one.kind == RelationKind::Overrides);
-    if class != row.key && !overrides {
-        let bases = bases_inside(lookup, class)?;
-        let same = lookup.snapshot.symbols_named(row.name)?;
-        let of_base = |base| base != class && bases.contains(&base);
-        if same.iter().any(|same| same.container.is_some_and(of_base)) {
-            return Ok(Some("a base of its class has it too".to_owned()));
-        }
-    }
-    if row.kind == SymbolKind::Method {
-        return Ok(None);
-    }
-    let outside = bases_outside(lookup, class)?;
-    Ok(outside
-        .first()
-        .map(|base| format!("its class derives from {base}, which is not in the repository")))
 }
 
 /// The first reason for which something may use a definition unseen.

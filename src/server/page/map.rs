@@ -15,6 +15,7 @@ use crate::tools::impact::coverage::KnownCoverage;
 use crate::tools::impact::history::KnownHistory;
 use crate::tools::tool::context::{Handler, QueryContext};
 use crate::tools::tool::{HEAVY_DEADLINE, Parameter, Shape, Tool, common};
+use cograph_coverage::executed;
 use cograph_model::RepoPath;
 use cograph_model::facts::flags;
 use cograph_page::{Rectangle, treemap};
@@ -163,7 +164,8 @@ fn churn(context: &QueryContext<'_>) -> Result<Shares, String> {
 
 /// Lines of definitions that nothing uses, of the lines of each file.
 fn unused_lines(context: &QueryContext<'_>) -> Result<Shares, QueryError> {
-    let params = UnusedParams::default();
+    let executed = executed(context.snapshot, &|path: &RepoPath| context.files.read(path))?;
+    let params = UnusedParams { path: None, executed };
     let found = unused(context.snapshot, context.files, &params, context.cancel)?;
     let mut shares = Shares::default();
     for file in context.snapshot.files()? {
