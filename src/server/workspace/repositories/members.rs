@@ -4,8 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::root_selection::RootSelection;
-use super::unavailable;
-use crate::workspace::repositories::unavailable::Unavailable;
+use crate::workspace::repositories::unavailable::{Unavailable, unavailable};
 use cograph_config::{self as config, WorkspaceError};
 
 /// Repository of a workspace.

@@ -1,8 +1,7 @@
 //! Root selection: the repository of a call, in particular of one without `root`, and changes of
 //! the default repository. Inspects directories, opens no store.
 
-use super::unavailable;
-use crate::workspace::repositories::unavailable::Unavailable;
+use crate::workspace::repositories::unavailable::{Unavailable, unavailable};
 use cograph_config::{Config, Repository};
 use cograph_faults::{Fault, planted};
 use cograph_index as index;

@@ -3,9 +3,8 @@
 
 use super::job_interest::JobInterest;
 use super::root_selection::RootSelection;
-use super::unavailable;
 use super::watches::Watches;
-use crate::workspace::repositories::unavailable::Unavailable;
+use crate::workspace::repositories::unavailable::{Unavailable, unavailable};
 use cograph_config::{Config, ConfigError};
 use cograph_index::{Job, Jobs, Outcome, Verified};
 use cograph_store::{
