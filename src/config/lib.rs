@@ -10,6 +10,7 @@
 
 mod error;
 mod limits;
+mod list_error;
 mod manifests;
 pub mod process;
 mod upstreams;
@@ -19,13 +20,12 @@ mod workspace;
 
 pub use error::ConfigError;
 pub use limits::{Limits, MEMORY_BYTES};
+pub use list_error::ListError;
 pub use manifests::{MANIFEST, manifests};
-pub use upstreams::{NamedTarget, NamedTargets, UpstreamsError, upstreams};
+pub use upstreams::{NamedTarget, NamedTargets, upstreams};
 pub use user::{User, git_settings, is_executable, program_path};
 pub use user_file::{FileError, FileRules, is_bounded};
-pub use workspace::{
-    MAX_MEMBERS, WORKSPACE, WorkspaceError, directory_list, listed_directories, workspace_at,
-};
+pub use workspace::{MAX_MEMBERS, WORKSPACE, directory_list, listed_directories, workspace_at};
 
 use cograph_faults as faults;
 use cograph_system::owner::{self, SUPERUSER};

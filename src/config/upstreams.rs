@@ -1,10 +1,11 @@
 //! The user's list of upstreams: a TOML file with one name and target on each line. Only the user's
 //! own configuration directory is read: a repository must not be able to start programs.
 
+use crate::list_error::ListError;
 use std::path::{Path, PathBuf};
 
 use crate::user::User;
-use crate::user_file::{FileError, FileRules};
+use crate::user_file::FileRules;
 
 /// A list of upstreams.
 const RULES: FileRules = FileRules::settings(1 << 20);
@@ -23,27 +24,6 @@ pub struct NamedTarget {
     pub token_file: Option<PathBuf>,
 }
 
-/// Error of the list of upstreams.
-#[derive(Debug, thiserror::Error)]
-pub enum UpstreamsError {
-    /// The file could not be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Unreadable {
-        /// Path.
-        path: PathBuf,
-        /// Cause.
-        source: FileError,
-    },
-    /// The file has invalid contents.
-    #[error("cannot use {}: {why}", path.display())]
-    Wrong {
-        /// Path.
-        path: PathBuf,
-        /// Description.
-        why: String,
-    },
-}
-
 impl User {
     /// Path of the user's list of upstreams, if the configuration directory is known.
     pub fn upstreams_file(&self) -> Option<PathBuf> {
@@ -52,13 +32,11 @@ impl User {
 }
 
 /// Reads a list of upstreams; `None` if the file does not exist.
-pub fn upstreams(path: &Path) -> Result<Option<NamedTargets>, UpstreamsError> {
-    let unreadable = |source| UpstreamsError::Unreadable { path: path.to_owned(), source };
+pub fn upstreams(path: &Path) -> Result<Option<NamedTargets>, ListError> {
+    let unreadable = |source| ListError::Unreadable { path: path.to_owned(), source };
     let Some(text) = RULES.read(path).map_err(unreadable)? else { return Ok(None) };
     let directory = path.parent().unwrap_or(Path::new(""));
-    parse(&text, directory)
-        .map(Some)
-        .map_err(|why| UpstreamsError::Wrong { path: path.to_owned(), why })
+    parse(&text, directory).map(Some).map_err(|why| ListError::Wrong { path: path.to_owned(), why })
 }
 
 /// Relative paths are resolved against the directory of the file.

@@ -2,11 +2,12 @@
 //! them, or as a list of directories. A file can name directories below its own only: a
 //! repository must not decide what is read elsewhere.
 
+use crate::list_error::ListError;
 use std::path::{Component, Path, PathBuf};
 
 use cograph_system::files;
 
-use crate::user_file::{FileError, FileRules};
+use crate::user_file::FileRules;
 
 /// Where the file is, below the directory of a workspace.
 pub const WORKSPACE: &str = ".cograph/workspace.toml";
@@ -20,36 +21,15 @@ pub const MAX_MEMBERS: usize = 64;
 /// Last part of a member that means every repository of a directory.
 const ALL: &str = "*";
 
-/// Error of a workspace.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkspaceError {
-    /// The file could not be read.
-    #[error("cannot read {}: {source}", path.display())]
-    Unreadable {
-        /// Path.
-        path: PathBuf,
-        /// Cause.
-        source: FileError,
-    },
-    /// The file, or a list, has contents that cannot be used.
-    #[error("cannot use {}: {why}", path.display())]
-    Wrong {
-        /// Path of the file, or the list.
-        path: PathBuf,
-        /// Description.
-        why: String,
-    },
-}
-
 /// Directories of a list, which is separated as the paths of programs are; none for a single
 /// directory, or where a directory has that name.
-pub fn listed_directories(text: &str) -> Result<Option<Vec<PathBuf>>, WorkspaceError> {
+pub fn listed_directories(text: &str) -> Result<Option<Vec<PathBuf>>, ListError> {
     let mut paths: Vec<PathBuf> = std::env::split_paths(text).collect();
     if paths.len() < 2 || files::find(Path::new(text), true).is_ok() {
         return Ok(None);
     }
     paths.retain(|path| !path.as_os_str().is_empty());
-    bounded(&paths).map_err(|why| WorkspaceError::Wrong { path: "the list".into(), why })?;
+    bounded(&paths).map_err(|why| ListError::Wrong { path: "the list".into(), why })?;
     Ok(Some(paths))
 }
 
@@ -61,11 +41,11 @@ pub fn directory_list(directories: &[PathBuf]) -> Option<String> {
 
 /// Directories that the file of a workspace names, in order; none if the directory has no such
 /// file. They may not exist.
-pub fn workspace_at(directory: &Path) -> Result<Option<Vec<PathBuf>>, WorkspaceError> {
+pub fn workspace_at(directory: &Path) -> Result<Option<Vec<PathBuf>>, ListError> {
     let path = directory.join(WORKSPACE);
-    let unreadable = |source| WorkspaceError::Unreadable { path: path.clone(), source };
+    let unreadable = |source| ListError::Unreadable { path: path.clone(), source };
     let Some(text) = RULES.read(&path).map_err(unreadable)? else { return Ok(None) };
-    members(&text, directory).map(Some).map_err(|why| WorkspaceError::Wrong { path, why })
+    members(&text, directory).map(Some).map_err(|why| ListError::Wrong { path, why })
 }
 
 fn members(text: &str, directory: &Path) -> Result<Vec<PathBuf>, String> {

@@ -47,7 +47,7 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         "config",
         &[
             &["limits", "process", "user_file"],
-            &["error"],
+            &["error", "list_error"],
             &["manifests", "user"],
             &["upstreams", "workspace"],
         ],

@@ -2,7 +2,7 @@
 
 use crate::output;
 use crate::output::stop::Stop;
-use cograph_config::{self as config, Config, Repository, WorkspaceError};
+use cograph_config::{self as config, Config, ListError, Repository};
 use cograph_server as server;
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ pub(crate) struct QuestionScope {
 impl QuestionScope {
     /// QuestionScope of a question with this `--root`.
     pub(crate) fn of(config: &Config, given: Option<&str>) -> Result<Self, Stop> {
-        let wrong = |error: WorkspaceError| Stop::Usage(server::one_line(&error.to_string()));
+        let wrong = |error: ListError| Stop::Usage(server::one_line(&error.to_string()));
         let listed = given.map(config::listed_directories).transpose().map_err(wrong)?;
         if let Some(listed) = listed.flatten() {
             let whole = listed.iter().map(std::path::absolute).collect::<Result<Vec<_>, _>>();

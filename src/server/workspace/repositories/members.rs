@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::root_selection::RootSelection;
 use crate::workspace::repositories::unavailable::{Unavailable, unavailable};
-use cograph_config::{self as config, WorkspaceError};
+use cograph_config::{self as config, ListError};
 
 /// Repository of a workspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,7 +45,7 @@ fn of_file(
     Ok(members.map(with_names))
 }
 
-fn wrong(error: WorkspaceError) -> Unavailable {
+fn wrong(error: ListError) -> Unavailable {
     unavailable(&error.to_string(), "docs/workspaces.md describes workspaces")
 }
 
