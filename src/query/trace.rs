@@ -19,7 +19,6 @@ pub use answer::{
     Direction, MAX_NOT_FOLLOWED, PathStep, TraceEnd, TraceFinding, TraceLink, TraceNode,
     TraceParams, TraceResult, TraceTree,
 };
-use cograph_model::SiteKind;
 use cograph_model::cancel::CancelToken;
 use cograph_store::{FileKey, SiteKey, SiteRow, Snapshot, SymbolKey, SymbolRow};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -125,7 +124,7 @@ fn tree(
         first_ends: Vec::new(),
     };
     if params.direction == Direction::Callers && !first.edges.is_empty() {
-        (tree.values, tree.other_uses) = other_uses(lookup, roots, &params.kinds)?;
+        (tree.values, tree.other_uses) = other_uses(lookup, roots, params)?;
     }
     let mut seen = VisitedSymbols::default();
     for root in roots {
@@ -221,11 +220,11 @@ fn distinct(nodes: &[LightNode]) -> u64 {
 }
 
 /// Returns the number of references to functions that take them as a value, and of those of kinds
-/// that are not followed.
+/// that are not followed, among the first `params.references` to each.
 fn other_uses(
     lookup: &Lookup<'_>,
     roots: &[SymbolKey],
-    kinds: &[SiteKind],
+    params: &TraceParams,
 ) -> Result<(u64, u64), QueryError> {
     let (mut values, mut others, mut seen) = (0, 0, FxHashSet::default());
     for &root in roots {
@@ -234,10 +233,12 @@ fn other_uses(
             if !seen.insert(key) {
                 continue;
             }
+            let mut left = params.references;
             lookup.snapshot.visit_sites_to(key, |site| {
                 values += u64::from(is_callable && !is_call_or_import(site.kind));
-                others += u64::from(!kinds.contains(&site.kind));
-                true
+                others += u64::from(!params.kinds.contains(&site.kind));
+                left = left.saturating_sub(1);
+                left > 0
             })?;
         }
     }

@@ -84,7 +84,7 @@ function Column({ title, of }: { title: string; of: Neighbours }): JSX.Element {
         {(node) => <Node of={node} />}
       </Some>
       <Others counts={of.counts} isUp={isUp} />
-      {isUp && of.other_uses > 0 && <p class="note">{plural(of.other_uses, "use")} that {of.other_uses === 1 ? "is" : "are"} no call</p>}
+      {isUp && of.other_uses > 0 && <p class="note">{of.total.exact ? "" : "at least "}{plural(of.other_uses, "use")} that {of.other_uses === 1 ? "is" : "are"} no call</p>}
       {of.not_followed.length > 0 && (
         <details>
           <summary>Sites without one known target</summary>

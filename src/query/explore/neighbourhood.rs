@@ -20,7 +20,7 @@ const MAX_NAMESAKES: usize = 20;
 const MAX_TARGETS: usize = 5;
 /// Maximum number of references that are read for the callers: a type of a large repository has
 /// hundreds of thousands, of which a reader sees some.
-pub const MAX_REFERENCES: usize = 10_000;
+pub const MAX_REFERENCES: usize = 2_500;
 /// Maximum number of related symbols in each direction.
 const MAX_RELATED: usize = 50;
 

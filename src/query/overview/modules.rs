@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use crate::names;
+use cograph_model::RepoPath;
 use cograph_store::{FileEdge, FileKey, FileRow};
 
 /// Module: a directory with the code below it.
@@ -38,12 +39,12 @@ pub(super) fn files_below(
 ) -> Result<(String, Vec<FileRow>), QueryError> {
     let path = directory.strip_prefix("./").unwrap_or(directory).trim_end_matches('/');
     let path = if path == "." { "" } else { path };
-    let files: Vec<FileRow> = lookup
-        .snapshot
-        .files()?
-        .into_iter()
-        .filter(|file| file.skipped.is_none() && below(file.path.as_str(), path).is_some())
-        .collect();
+    let mut files = match RepoPath::new(path) {
+        _ if path.is_empty() => lookup.snapshot.files()?,
+        Some(directory) => lookup.snapshot.files_below(&directory)?,
+        None => Vec::new(),
+    };
+    files.retain(|file| file.skipped.is_none());
     if files.is_empty() && !path.is_empty() {
         return Err(QueryError::NoSuchPath {
             path: path.to_owned(),
