@@ -206,6 +206,22 @@ fn a_map_is_a_tree_by_lines_that_is_cut_at_a_limit() {
 }
 
 #[test]
+fn numbers_of_a_symbol_with_more_references_than_are_read_are_at_least_these() {
+    let calls = (0..2_600).map(|at| format!("def caller{at}():\n    return deep()\n\n\n"));
+    let text = format!("from deep import deep\n\n\n{}", calls.collect::<String>());
+    let values = "from deep import deep\nkept = [deep, deep, deep]\n";
+    let files = [("deep.py", "def deep():\n    return 1\n"), ("many.py", &text), ("z.py", values)];
+    let (_, data) = Project::new(&files).page(&[]);
+    let around = answer(&data, "around", |values| values["symbol"] == "deep.py::deep");
+    let callers = around.expect("it is used most")["callers"].clone();
+    assert_eq!(callers["total"]["exact"], false, "{}", callers["total"]);
+    let count = callers["total"]["count"].as_u64().expect("a number");
+    assert!((2_400..=2_500).contains(&count), "{count}");
+    // Those in the last file are not read.
+    assert_eq!(callers["other_uses"], 1, "the import: {}", callers["other_uses"]);
+}
+
+#[test]
 fn a_matrix_has_cycles_and_the_files_behind_its_cells() {
     let (_cache, snapshot, _) = stored_sample();
     let token = CancelToken::new();
