@@ -17,7 +17,8 @@ use std::rc::Rc;
 /// Returns the meaning of a path keyword in a scope.
 pub(super) fn path_word(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
     let rules = &db.program.known(file).language.manifest.modules;
-    let word = rules.words.get(db.program.text(name))?;
+    // Most languages have none: the text of the name is not read then.
+    let word = (!rules.words.is_empty()).then(|| rules.words.get(db.program.text(name)))??;
     let is_declared = rules.declares_packages();
     match word {
         PathWord::Root if is_declared => {

@@ -34,8 +34,6 @@ impl Apart {
     }
 }
 
-type Folders<'p> = SmallVec<[&'p str; 12]>;
-
 /// Returns the separate programs that contain a file, outermost first: the kind of the directory,
 /// and the path of the program with its last slash.
 fn programs(path: &str) -> impl Iterator<Item = (Apart, &str)> {
@@ -121,20 +119,22 @@ fn is_included_by_place(db: &Db, file: FileId, other: FileId) -> bool {
 /// `arch/mips/asm/io.h`), neither of which contains a third file. Directories below a search
 /// directory are none: an include names one of them.
 fn is_variant(one: &str, other: &str, from: &str) -> bool {
-    let (left, right): (Folders<'_>, Folders<'_>) =
-        (one.split('/').collect(), other.split('/').collect());
-    if left.len() != right.len() || left.last() != right.last() {
+    let (left, right) = (one.as_bytes(), other.as_bytes());
+    let is_slash = |byte: &u8| *byte == b'/';
+    let Some(at) = left.iter().zip(right).position(|(a, b)| a != b) else { return false };
+    // Both are the same up to the folder that differs, and behind it.
+    let start = left[..at].iter().rposition(is_slash).map_or(0, |slash| slash + 1);
+    let end = |path: &[u8]| path[start..].iter().position(is_slash).map(|length| start + length);
+    let (Some(left_end), Some(right_end)) = (end(left), end(right)) else { return false };
+    if left[left_end..] != right[right_end..] {
         return false;
     }
-    let mut differing =
-        left.iter().zip(&right).enumerate().filter(|(_, (a, b))| a != b).map(|(at, _)| at);
-    let (Some(at), None) = (differing.next(), differing.next()) else { return false };
-    if left[..at].iter().any(|folder| SEARCHED.contains(folder)) {
-        return false;
-    }
-    let around: Folders<'_> = from.split('/').collect();
-    let is_in = |folders: &Folders<'_>| around.starts_with(&folders[..=at]);
-    !is_in(&left) && !is_in(&right)
+    let is_in = |folder: &str| {
+        from.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    !one[..start].split('/').any(|folder| SEARCHED.contains(&folder))
+        && !is_in(&one[..left_end])
+        && !is_in(&other[..right_end])
 }
 
 #[cfg(test)]
@@ -175,6 +175,13 @@ mod tests {
             "one is deeper"
         );
         assert!(!is_variant(arm, arm, "a.c"));
+        assert!(is_variant("a/io.h", "ab/io.h", "abc/c.c"), "one name is the start of the other");
+        assert!(
+            !is_variant("a/io.h", "ab/io.h", "ab/c.c") && !is_variant("ab/io.h", "a/io.h", "a")
+        );
+        assert!(!is_variant("arm/io.h", "arm/mips.h", "a.c"), "another file");
+        assert!(!is_variant("io.h", "x/io.h", "a.c") && !is_variant("x/io.h", "io.h", "a.c"));
+        assert!(!is_variant("x/y/io.h", "z/io.h", "a.c"), "one is deeper");
         assert!(
             !is_variant("include/linux/export.h", "include/generic/export.h", "a.c"),
             "an include names one of them"
