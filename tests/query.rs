@@ -6,6 +6,7 @@ mod limits;
 mod locating;
 mod naming;
 mod reading;
+mod rows;
 mod searching;
 mod sources;
 mod walking;

@@ -232,12 +232,13 @@ impl Store {
             ));
         }
         reader.control.set_cancel(Some(cancel.clone()));
-        let (reading, asked) = (Cell::default(), RefCell::default());
+        let (reading, rows, asked) = (Cell::default(), Cell::default(), RefCell::default());
         Ok(Snapshot {
             reader: Some(reader),
             meta,
             store: Arc::clone(self),
             reading,
+            rows,
             asked,
             _lease: None,
         })
@@ -408,6 +409,7 @@ pub struct Snapshot {
     // Before the lease in drop order, so that the store is released before its lease ends.
     store: Arc<Store>,
     reading: Cell<Duration>,
+    rows: Cell<u64>,
     /// Files queried individually.
     asked: RefCell<Vec<(RepoPath, FileStamp)>>,
     _lease: Option<Arc<dyn fmt::Debug + Send + Sync>>,
@@ -438,6 +440,16 @@ impl Snapshot {
     /// Time spent in statements so far, including reading rows.
     pub fn time_in_statements(&self) -> Duration {
         self.reading.get()
+    }
+
+    /// Rows that statements returned so far. Plans search indexes, so that these are the rows that
+    /// were read.
+    pub fn rows_read(&self) -> u64 {
+        self.rows.get()
+    }
+
+    pub(super) fn count_row(&self) {
+        self.rows.set(self.rows.get() + 1);
     }
 
     /// Files queried individually so far, with their stored stamps: the dependencies of a response

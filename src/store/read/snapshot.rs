@@ -374,6 +374,7 @@ impl Snapshot {
             let mut prepared = self.connection().prepare_cached(statement.text())?;
             let mut rows = prepared.query(params)?;
             while let Some(row) = rows.next()? {
+                self.count_row();
                 if !visit(row)? {
                     break;
                 }
