@@ -81,6 +81,12 @@ const (
 
 const alone = 3
 
+const (
+	red  = iota + 1
+	plain = 7
+	blue = 1 << iota
+)
+
 type Node interface{ isNode() }
 
 type Leaf struct{}
@@ -114,6 +120,9 @@ fn places_of_constants_and_methods_that_interfaces_need_are_doubtful() {
     assert!(reason("reader.ModTime").contains("of a library"), "{found:?}");
     assert!(reason("first").contains("by their places"), "{found:?}");
     assert!(reason("second").contains("by their places"), "{found:?}");
+    for name in ["red", "plain", "blue"] {
+        assert!(reason(name).contains("by their places"), "{name}: {found:?}");
+    }
     assert!(!found.iter().any(|one| one.0.contains("isNode")), "it is a mark: {found:?}");
 }
 

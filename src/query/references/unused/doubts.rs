@@ -80,19 +80,28 @@ fn is_argument(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError>
     Ok(all.any(|own| own & flags::ARGUMENT != 0))
 }
 
-/// True for a constant without a value of its own, and for one before that: the value of the one
-/// follows from the place and the value of the other.
+/// True for a constant without a value of its own or with one that its place gives, and for one
+/// before that: the value of the one follows from the place and the value of the other.
 fn gives_values(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
     if row.kind != SymbolKind::Constant || row.flags & flags::STATIC != 0 {
         return Ok(false);
     }
-    let has_no_value = |row: &SymbolRow| *row.signature == *row.name_text;
+    let words = language(lookup, row)?.map(|language| &language.manifest.names.place_values);
+    let is_by_place = |row: &SymbolRow| {
+        let text = &*row.signature;
+        let mut found = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        *text == *row.name_text
+            || words.is_some_and(|words| found.any(|found| words.iter().any(|word| word == found)))
+    };
     let file = lookup.file(row.file)?;
     let next = lookup.snapshot.symbols_of(&file)?.into_iter().find(|other| {
         other.container == row.container && other.extent.start_byte >= row.extent.end_byte
     });
-    Ok(has_no_value(row)
-        || next.is_some_and(|next| next.kind == SymbolKind::Constant && has_no_value(&next)))
+    // The header of one alone starts with a keyword.
+    let is_of_list = |row: &SymbolRow| row.signature.starts_with(&*row.name_text);
+    let gives = |next: &SymbolRow| next.kind == SymbolKind::Constant && is_by_place(next);
+    Ok(is_by_place(row)
+        || is_of_list(row) && next.is_some_and(|next| is_of_list(&next) && gives(&next)))
 }
 
 /// Why types may need a method without calls, where they implement interfaces by having methods.
