@@ -136,8 +136,19 @@ mod tests {
         let state = Identity { uid: 1, generation: 1 };
         filters.keep(state, &row(UNTRUSTED_TIME), || WordFilter::of(b"some word"));
         assert!(!excludes(&filters, 1, "other", Some(row(UNTRUSTED_TIME))));
-        let large = vec![b' '; MAX_BYTES * 20];
-        filters.keep(state, &row(5), || WordFilter::of(&large));
-        assert!(!excludes(&filters, 1, "other", Some(row(5))), "beyond the capacity");
+        let words: String = (0..200_000).map(|number| format!("w{number} ")).collect();
+        let large = WordFilter::of(words.as_bytes());
+        let most = MAX_BYTES / large.bytes();
+        for key in 0..=most {
+            let file = FileRow { key: FileKey(key as u32), ..row(5) };
+            filters.keep(state, &file, || large.clone());
+        }
+        let excludes = |key| {
+            let excluded = filters.exclude(state, FileKey(key as u32), "other", || {
+                Ok::<_, StoreError>(None::<FileRow>)
+            });
+            excluded.expect("nothing fails")
+        };
+        assert!(excludes(most - 1) && !excludes(most), "beyond the capacity");
     }
 }
