@@ -1,14 +1,17 @@
-//! Rows that a question reads: as many of a large store as of a small one, where what it asks for
-//! is the same.
+//! What a question reads: as many rows of a large store as of a small one, where what it asks for
+//! is the same, and a file once.
 
 use std::fmt::Debug;
+use std::io;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::Relaxed;
 
-use cograph::model::{RepoPath, SiteKind, Step, SymbolKind};
+use cograph::model::{RepoPath, SiteKind, SkipReason, Step, SymbolKind};
 use cograph::query::explore::neighbourhood::{AroundParams, around};
 use cograph::query::outline::{OutlineParams, outline};
 use cograph::query::{
-    ExploreParams, QueryError, ReferencesParams, SearchParams, ShowParams, TraceParams, explore,
-    references, search, show, trace,
+    ElsewhereSearch, ExploreParams, QueryError, ReadFile, ReferencesParams, SearchParams,
+    ShowParams, TraceParams, explore, references, search, show, trace,
 };
 use cograph::store::Snapshot;
 
@@ -130,6 +133,50 @@ fn a_question_reads_as_many_rows_of_a_large_store_as_of_a_small_one() {
             *small > 0 && *large <= small + small / 4 + 20,
             "{name}: {small} rows, then {large}"
         );
+    }
+}
+
+/// Files, and how often one was read.
+struct Counted {
+    files: Files,
+    reads: AtomicUsize,
+}
+
+impl ReadFile for Counted {
+    fn read(&self, path: &RepoPath) -> io::Result<Vec<u8>> {
+        self.reads.fetch_add(1, Relaxed);
+        self.files.read(path)
+    }
+}
+
+#[test]
+fn a_file_without_an_index_of_its_words_is_read_once_for_many_names() {
+    let mut builder = GraphBuilder::default();
+    let file = builder.file("a.x", 0, "nothing of that\n");
+    for (at, name) in ["settle", "refund", "ledger"].into_iter().enumerate() {
+        let lines = (at as u32 + 1, at as u32 + 1);
+        builder.symbol(file, SymbolKind::Function, name, lines, Options::default());
+    }
+    for at in 0..20 {
+        builder.skipped_of(&format!("large/{at:02}.x"), 0, SkipReason::TooLarge);
+    }
+    for at in 0..20 {
+        builder.skipped(&format!("notes/{at:02}.txt"), SkipReason::NoLanguage, "a text\n");
+    }
+    let cache = Cache::new();
+    let (graph, files) = builder.finish();
+    cache.publish(&graph).expect("a store");
+    let (store, files) = (cache.open(), Counted { files, reads: AtomicUsize::default() });
+    for (name, reads) in [("settle", 40), ("refund", 40), ("ledger", 40)] {
+        let snapshot = store.snapshot(&token()).expect("a snapshot");
+        let row = snapshot.file_at("a.x").expect("a read").expect("a file");
+        let all = snapshot.symbols_of(&row).expect("symbols");
+        let own = all.iter().find(|one| *one.name_text == *name).expect("it is defined");
+        let cancel = token();
+        let found = ElsewhereSearch::new(&snapshot, &files, &cancel).of(&[own.key]);
+        let found = found.expect("evidence");
+        assert_eq!(found.unsearched, 0, "{name}");
+        assert_eq!(files.reads.load(Relaxed), reads, "{name}");
     }
 }
 

@@ -68,6 +68,12 @@ impl GraphBuilder {
         self.add(path, None, Err(reason), text)
     }
 
+    /// A file of a language that was skipped.
+    pub(crate) fn skipped_of(&mut self, path: &str, language: u16, reason: SkipReason) -> FileId {
+        let text = format!("words of {path}\n");
+        self.add(path, Some(LanguageId(language)), Err(reason), &text)
+    }
+
     fn add(
         &mut self,
         path: &str,

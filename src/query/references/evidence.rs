@@ -294,7 +294,7 @@ impl NameSearch<'_, '_> {
                     return None;
                 }
                 let content = files.content(&file.path).ok()?;
-                if effort != Effort::Few && file.language.is_none() {
+                if effort != Effort::Few && file.skipped.is_some() {
                     filters.keep(state, file, || WordFilter::of(&content.text));
                 }
                 let matches =
