@@ -65,6 +65,10 @@ impl Root {
         if !metadata.is_file() {
             return Ok(Err(SkipReason::Special));
         }
+        // Without reading it: a search asks for every file of a repository.
+        if metadata.len() > at_most {
+            return Ok(Err(SkipReason::TooLarge));
+        }
         let Ok(bytes) = read_all(&file, metadata.len(), at_most) else {
             return Ok(Err(SkipReason::Unreadable));
         };
