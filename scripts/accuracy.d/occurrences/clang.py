@@ -63,6 +63,34 @@ def aliased(lines, places, targets):
     return more
 
 
+def copies(texts):
+    """The files with the text of each file that has one: a build copies headers to where they are installed from."""
+    same = collections.defaultdict(list)
+    for path, text in texts.items():
+        same[text].append(path)
+    return {path: of_text for of_text in same.values() if len(of_text) > 1 for path in of_text}
+
+
+def meant(lines, path, line, name):
+    """The lines that a macro means which is replaced by its own name: what it is the name of, in the same file, as well (`#define NONE NONE`)."""
+    text = name.encode()
+    if not re.search(rb"#\s*define\s+" + text + rb"\s+" + text + rb"\s*$", lines[path][line - 1]):
+        return [line]
+    named = re.compile(rb"^\s*(?:\w+[\s*]+)?" + text + rb"\s*(?:[=,;(}]|$)")
+    return [line, *(number + 1 for number, text in enumerate(lines[path]) if named.match(text))]
+
+
+def takes_arguments(line, column, name):
+    """True for the definition of a macro with parameters."""
+    return bool(re.search(rb"#\s*define\s+$", line[:column])) and line[column + len(name):][:1] == b"("
+
+
+def has_arguments(line, row):
+    """False for a name without arguments behind it: one that clangd takes for a macro with parameters is a field or variable of that name."""
+    behind = line[row["col"] + len(row["name"]):].strip()
+    return not behind or behind.startswith(b"(") or line.lstrip().startswith(b"#")
+
+
 def kind_of(text, line, column, end, kind):
     used = TYPES[kind]
     before, behind = text[:column].rstrip(), text[end:]
@@ -99,7 +127,7 @@ def main():
         with open(os.path.join(root, path), "rb") as file:
             texts[path] = file.read()
     lines = {path: text.split(b"\n") for path, text in texts.items()}
-    places = namespaces(lines)
+    places, copied = namespaces(lines), copies(texts)
     wanted = [path for path in texts if os.path.join(root, path) in compiled]
     # The first file that is opened begins the index of all, which definitions in other files come from.
     document = lambda path: {"textDocument": {"uri": server.uri(path)}}
@@ -108,7 +136,9 @@ def main():
     server.until_done("backgroundIndexProgress")
     server.tell("textDocument/didClose", document(wanted[0]))
     count = 0
-    headers = [path for path in texts if not path.endswith((".c", ".cc", ".cpp", ".cxx"))]
+    # A header that a build has copied is read where it comes from.
+    products = os.path.join(os.path.relpath(folders[0], root), "")
+    headers = [path for path in texts if not path.endswith((".c", ".cc", ".cpp", ".cxx")) and not (path in copied and path.startswith(products))]
     for path in [*wanted, *headers]:
         try:
             texts[path].decode()
@@ -141,7 +171,9 @@ def main():
                     outside = True
                     continue
                 stands = re.match(rb"\w*", lines[below][start["line"]][start["character"]:])[0].decode("utf-8", "replace")
-                targets.add((below, start["line"] + 1, stands))
+                dependent |= takes_arguments(lines[below][start["line"]], start["character"], stands) and not has_arguments(lines[row["path"]][row["line"] - 1], row)
+                places_of = meant(lines, below, start["line"] + 1, stands)
+                targets.update((path, number, stands) for path in copied.get(below, [below]) for number in places_of)
             if ends and not dependent:
                 row["targets"] = sorted(aliased(lines, places, targets))
                 row.update({"local": True} if local else {}, **({"outside": True} if outside else {}))

@@ -70,8 +70,8 @@ function places(symbol) {
     const name = nameOf(declaration), line = source.getLineAndCharacterOfPosition(name.getStart(source)).line + 1;
     const text = symbol.escapedName === "export=" ? "module.exports" : name === declaration ? symbol.name : name.text ?? name.getText(source);
     found.set(`${below}:${line}:${text}`, [below, ts.isSourceFile(declaration) ? 0 : line, text]);
-    // A shorthand is its value as well: the name that is in scope there.
-    const value = ts.isShorthandPropertyAssignment(declaration) && followed(checker.getShorthandAssignmentValueSymbol(declaration));
+    // A shorthand is its value as well, the name that is in scope there, and so is a key before a plain name.
+    const value = ts.isShorthandPropertyAssignment(declaration) && followed(checker.getShorthandAssignmentValueSymbol(declaration)) || named(declaration);
     const defined = value || exportedName(declaration) || definedBeside(declaration, symbol);
     for (const place of defined ? places(defined) : []) found.set(place.join(":"), place);
   }
@@ -86,6 +86,13 @@ function exportedName(declaration) {
   if (ts.isVariableDeclaration(declaration.parent)) return checker.getSymbolAtLocation(declaration.parent.name);
   const valued = checker.getTypeAtLocation(declaration.right).symbol;
   return valued?.declarations?.length && !valued.declarations.includes(declaration) && !ts.isObjectLiteralExpression(valued.declarations[0]) ? valued : undefined;
+}
+
+/* The function or class that a key of an object names (`{ Menu: Menu }`). */
+function named(declaration) {
+  if (!ts.isPropertyAssignment(declaration) || !ts.isIdentifier(declaration.initializer)) return undefined;
+  const value = followed(checker.getSymbolAtLocation(declaration.initializer));
+  return value?.declarations?.length && value.flags & (ts.SymbolFlags.Function | ts.SymbolFlags.Class | ts.SymbolFlags.Variable) ? value : undefined;
 }
 
 /* The variable that holds a member of a module (`const x = require("y").x`): the compiler takes it for another name of the member. */
@@ -254,7 +261,9 @@ for (const source of made.getSourceFiles()) {
     if (known.length && known.every(standsIn)) return;
     if (known.length) {
       made.targets = [...known, ...symbols.flatMap(holder)].flatMap(places);
-      if (known.every(isLocal)) made.local = true;
+      // The compiler joins a type parameter with the member of its name.
+      const isParameter = kind === "type" && known.some(symbol => symbol.declarations.some(ts.isTypeParameterDeclaration));
+      if (isParameter || known.every(isLocal)) made.local = true;
       if (known.some(isOutside)) made.outside = true;
     } else if (kind === "key") {
       if (!isForAnything(node) && !isSpread(node)) made.local = true;
