@@ -4,8 +4,8 @@
 use crate::facts::text;
 use cograph_grammar::Language;
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Scope, ScopeId, ScopeKind, Site,
-    Symbol, flags,
+    BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind,
+    Site, Symbol, flags,
 };
 use cograph_model::words::{self, Passage};
 use cograph_model::{SiteKind, SymbolKind};
@@ -28,6 +28,9 @@ pub(crate) fn finish(
     facts.sites.list_mut().sort_by_key(|site| site.byte);
     drop_repeated_sites(facts.sites.list_mut());
     find_containers(&mut facts, language);
+    if language.manifest.resolution.declarations {
+        declare_functions(&mut facts);
+    }
     mark_tests(&mut facts, language);
     facts
 }
@@ -186,6 +189,42 @@ fn find_containers(facts: &mut FileFacts, language: &Language) {
         }
     }
 }
+
+/// Makes what reads like a variable of the name of a function, in the same scope, its declaration:
+/// one with a function type that has a name (`Handler on_end;`).
+fn declare_functions(facts: &mut FileFacts) {
+    let of = |symbol: &Symbol| (symbol.scope, symbol.name);
+    let is_declared = |symbol: &&Symbol| {
+        symbol.kind == SymbolKind::Variable
+            && symbol.values == Run::default()
+            && symbol.flags & flags::LOCAL == 0
+    };
+    let mut functions: FxHashMap<(ScopeId, NameId), Option<Function>> =
+        facts.symbols.iter().filter(is_declared).map(|symbol| (of(symbol), None)).collect();
+    if functions.is_empty() {
+        return;
+    }
+    for symbol in &facts.symbols {
+        if symbol.kind == SymbolKind::Function
+            && symbol.flags & flags::DECLARATION == 0
+            && let Some(function) = functions.get_mut(&of(symbol))
+        {
+            *function = Some((symbol.params, symbol.arity, symbol.ty));
+        }
+    }
+    for symbol in &mut facts.symbols {
+        if is_declared(&&*symbol)
+            && let Some((params, arity, ty)) = functions[&of(symbol)]
+        {
+            (symbol.params, symbol.arity, symbol.ty) = (params, arity, ty);
+            symbol.kind = SymbolKind::Function;
+            symbol.flags |= flags::DECLARATION;
+        }
+    }
+}
+
+/// Parameters of a function, how many it takes, and what it returns.
+type Function = (Run, (u16, u16), ExprId);
 
 /// Returns the name of the type in a type expression, through wrappers and arguments.
 fn type_name(facts: &FileFacts, ty: ExprId) -> Option<NameId> {
