@@ -116,7 +116,8 @@ pub struct Modules {
     /// Endings of files that includes leave out.
     #[serde(default)]
     pub omitted_extensions: Vec<String>,
-    /// External names visible in every file without an import.
+    /// External names visible in every file without an import; of includes, the files that every
+    /// compiler brings.
     #[serde(default)]
     pub prelude: Vec<String>,
 }

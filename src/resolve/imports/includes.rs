@@ -1,7 +1,7 @@
 //! Textual includes: a quoted path is searched next to the including file, then in the include
 //! directories that the build names, then by path suffix. A path in brackets is otherwise found
-//! only in include search directories, or around the including file where no other file has its
-//! name.
+//! only in include search directories, or, where no other file has its name, around the including
+//! file and among the sources of a directory around it.
 
 pub(super) mod alternatives;
 pub(super) mod builds;
@@ -17,6 +17,9 @@ use cograph_model::facts::{Import, ImportKind};
 use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+/// Directories of sources, whose headers those who use them include.
+const SOURCES: [&str; 3] = ["src", "source", "lib"];
 
 /// The system, with the files by their names.
 #[derive(Debug, Default)]
@@ -90,11 +93,15 @@ impl Includes {
         let named: SmallVec<[FileId; 4]> = named.iter().copied().filter(has_ending).collect();
         let is_bare = is_system && !module.contains('/');
         let is_only = named.len() == 1;
+        let is_of_library = || of.rules().prelude.iter().any(|file| file == module);
         let candidates = named.into_iter().filter(|&candidate| {
             let searched = of.files.path(candidate).directory();
             !is_bare
                 || candidate != of.file
-                    && (is_search_directory(searched) || is_only && is_around(searched, folder))
+                    && (is_search_directory(searched)
+                        || is_only
+                            && (is_around(searched, folder)
+                                || are_sources_around(searched, folder) && !is_of_library()))
         });
         // Prefers the candidate with the longest common directory.
         let shared = |candidate: FileId| {
@@ -109,6 +116,12 @@ impl Includes {
 
 fn is_search_directory(directory: &str) -> bool {
     SEARCHED.contains(&directory.rsplit('/').next().unwrap_or(directory))
+}
+
+/// True if a directory has the sources of a directory around the including file.
+fn are_sources_around(directory: &str, folder: &str) -> bool {
+    let (above, last) = directory.rsplit_once('/').unwrap_or(("", directory));
+    SOURCES.contains(&last) && is_around(above, folder)
 }
 
 /// True if a directory is that of the including file or a parent of it. A compiler searches it for
