@@ -163,10 +163,12 @@ impl Packages {
         let package = self.by_folder.get(at)?;
         if let Some(exports) = &package.exports {
             let wanted = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
-            let Fit { target: targets, star, .. } = exports.best(&wanted)?;
-            let found = all_of(targets, |target| match rest.is_empty() {
-                true => entry_source(at, target, exists),
-                false => source(at, &target.replacen('*', star, 1), exists),
+            // Bundlers that know no exports take any file of the package.
+            let found = exports.best(&wanted).and_then(|Fit { target: targets, star, .. }| {
+                all_of(targets, |target| match rest.is_empty() {
+                    true => entry_source(at, target, exists),
+                    false => source(at, &target.replacen('*', star, 1), exists),
+                })
             });
             if found.is_some() || !rest.is_empty() {
                 return found.or_else(|| source(at, rest, exists));
