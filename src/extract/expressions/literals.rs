@@ -12,7 +12,7 @@ use crate::walk::{READ, Usage, Walk};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::SiteKind;
 use cograph_model::facts::{
-    BindingKind, Contextual, Expr, ExprId, LocalSymbol, NameId, Run, ScopeKind,
+    BindingKind, Contextual, Expr, ExprId, LocalSymbol, NameId, Run, ScopeKind, Synthetic,
 };
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -154,6 +154,12 @@ pub(super) fn object<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbo
     walk.visit_children(node);
     let LiteralParts { keys, spread } = std::mem::replace(&mut walk.context.literal, outer);
     walk.close(scope);
+    if !spread.is_empty() {
+        // What it has more members of.
+        let name = walk.facts.synthetic(Synthetic::Spread);
+        let values = walk.facts.union(&spread);
+        walk.bind(inner, name, BindingKind::Value, node.start_byte(), ExprId::NONE, values);
+    }
     if !keys.is_empty() {
         // The keys are members of the value that the context expects, or of what is spread.
         let expected = walk.facts.expr(Expr::Given(inner, Contextual::Object));

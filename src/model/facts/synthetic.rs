@@ -20,10 +20,12 @@ pub enum Synthetic {
     TypeGuard,
     /// Default export of a file.
     DefaultExport,
+    /// Values that are spread in an object literal, bound in the scope of its members.
+    Spread,
 }
 
 /// The text of each name in the table of names. The first is part of rows.
-const TEXTS: [(Synthetic, &str); 11] = [
+const TEXTS: [(Synthetic, &str); 12] = [
     (Synthetic::UnnamedCallee, "()"),
     (Synthetic::Results, "(=)"),
     (Synthetic::PassedArgument(0), "()0"),
@@ -35,6 +37,7 @@ const TEXTS: [(Synthetic, &str); 11] = [
     (Synthetic::StatedType, ":"),
     (Synthetic::TypeGuard, "is"),
     (Synthetic::DefaultExport, "default"),
+    (Synthetic::Spread, "..."),
 ];
 
 impl Synthetic {

@@ -88,10 +88,17 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
             false => Entity::Local(file, own),
         });
     }
-    match base_of_unnamed(db, file, scope) {
+    match base_of_unnamed(db, file, scope).or_else(|| spread_in(db, file, scope)) {
         Some(base) => db.member(&base, name),
         None => Member::None,
     }
+}
+
+/// Returns what is spread in an object literal, given by the scope of its members.
+fn spread_in(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
+    let name = db.program.synthetic(Synthetic::Spread);
+    let (_, spread) = db.program.known(file).bindings(scope, name).next()?;
+    Some(db.ty(file, spread.value))
 }
 
 /// Returns the last one of members of one name; of a method of the type and a member of its
