@@ -137,7 +137,8 @@ pub struct Builtins {
     /// Member names that are too common on builtin types for the unique-name heuristic.
     pub common_members: Vec<String>,
     /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and
-    /// `item1` the types of their items; `callee0` is the first argument as a callable.
+    /// `item1` the types of their items; `callee0` is the first argument as a callable, `value0`
+    /// the type of the first argument or of what a closure in its place makes.
     pub results: BTreeMap<String, String>,
     /// Function -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,
@@ -173,8 +174,10 @@ pub struct TypeFlow {
     /// closure argument, `itemOfResult` the type of its items, `arg0` the type of the first
     /// argument and `item0` that of its items.
     pub members: BTreeMap<String, String>,
+    /// Member that is no method -> type of its value, where a member that is not called may be one.
+    pub fields: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,
-    /// Member -> types of its arguments, the last one of all further ones.
+    /// Member -> types of its arguments, the last one of all further ones; `()` is the value itself.
     pub arguments: BTreeMap<String, Vec<String>>,
 }

@@ -135,7 +135,9 @@ pub(super) fn of_arguments(
 ) -> Ty {
     let elements: Vec<Ty> = args.iter().map(|arg| builtin_types::element(db, file, arg)).collect();
     let flow = cograph_grammar::TypeFlow {
-        params: ["arg0", "arg1", "item0", "item1", "type0", "type1"].map(str::to_owned).to_vec(),
+        params: ["arg0", "arg1", "item0", "item1", "type0", "type1", "value0"]
+            .map(str::to_owned)
+            .to_vec(),
         ..cograph_grammar::TypeFlow::default()
     };
     let pick = |list: &[Ty], position: usize| list.get(position).cloned().unwrap_or(Ty::Unknown);
@@ -150,15 +152,26 @@ pub(super) fn of_arguments(
         or_written(&elements, 1),
         pick(written, 0),
         pick(written, 1),
+        written.first().cloned().unwrap_or_else(|| made_by(db, file, &pick(args, 0))),
     ];
     let result = type_flow::instantiated(template, &flow, &values, &Ty::Unknown);
     crate::db::ty::instance_of(&result)
 }
 
+/// Returns a value, or what the closure in its place makes.
+fn made_by(db: &Db, file: FileId, value: &Ty) -> Ty {
+    match value {
+        Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_) => {
+            call_result(db, file, value, Run::default())
+        }
+        _ => value.clone(),
+    }
+}
+
 /// A call of an external callable has an external result, unless a table of results defines it.
 fn outside_result(db: &Db, file: FileId, name: &Rc<str>, args: Run) -> Ty {
     let language = db.program.known(file).language;
-    let last = crate::inference::members::type_flow::last_segment(name);
+    let last = type_flow::last_segment(name);
     if language.manifest.builtins.results.contains_key(last) {
         return builtin_result(db, file, &Rc::from(last), &no_types(), args);
     }

@@ -23,6 +23,9 @@ use cograph_model::graph::{FileId, SymbolRef};
 /// Marker in lists of a closure's parameters: the receiver.
 const RECEIVER_MARK: &str = "this ";
 
+/// Name under which a type flow table lists what a value takes that is called itself.
+const CALLED: &str = "()";
+
 /// Returns the type of a closure's parameter from the call that the closure is passed to.
 pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -> Ty {
     let unit = db.program.known(file);
@@ -64,6 +67,19 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
             if let Ty::Type(symbol, _) = known {
                 return given_to_type(db, symbol, &known, &given, what);
             }
+            if let Ty::External(function) = &known {
+                let function = type_flow::last_segment(function);
+                let of_library = given_by_function(db, &given, function, types, what);
+                if of_library.is_known() {
+                    return of_library;
+                }
+            }
+            if matches!(known, Ty::Builtin(..)) {
+                let of_value = given_by_table(db, file, &known, CALLED, what);
+                if of_value.is_known() {
+                    return of_value;
+                }
+            }
             let (object, name) = match unit.facts.exprs[callee.get().unwrap_or(call)] {
                 Expr::Member(object, name) => (infer::ty(db, file, object), name),
                 Expr::Name(name, scope) => {
@@ -73,7 +89,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
                         let member = db.program.text(unit.name(name));
                         return given_by_table(db, file, &receiver, member, what);
                     };
-                    return given_by_function(db, file, function, &given.types, what);
+                    return given_by_function(db, &given, function, None, what);
                 }
                 _ => return Ty::Unknown,
             };
@@ -184,7 +200,7 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
     let lists = &db.program.known(file).facts.lists;
     let types = types.map_or(&[][..], |types| &lists[types.range()]);
     let types = types.iter().map(|ty| infer::instance_of_expr(db, file, *ty)).collect();
-    let (callee, bind) = generics::with_arguments(db, infer::ty(db, file, plain), types);
+    let (callee, bind) = generics::with_arguments(db, file, infer::ty(db, file, plain), types);
     match callee {
         Ty::Callable(symbols, receiver) => {
             expected_by(db, &symbols, receiver.as_deref(), given).map(&bind)
@@ -196,6 +212,7 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
                 Ty::Instance(..) | Ty::Members(..) => {
                     parameter_of_value(db, &callee, Contextual::at(given.closure))
                 }
+                Ty::Builtin(..) => argument_in_table(db, file, &callee, CALLED, given.closure),
                 _ => taken_by_table(db, file, plain, given.closure),
             },
         },
@@ -210,11 +227,16 @@ fn taken_by_table(db: &Db, file: FileId, callee: ExprId, position: usize) -> Ty 
     else {
         return Ty::Unknown;
     };
-    let object = infer::ty(db, file, object);
-    for (flow, args) in type_flow::tables(db, file, &object) {
-        let taken = flow.arguments.get(unit.text(name)).map_or(&[][..], Vec::as_slice);
+    argument_in_table(db, file, &infer::ty(db, file, object), unit.text(name), position)
+}
+
+fn argument_in_table(db: &Db, file: FileId, object: &Ty, member: &str, position: usize) -> Ty {
+    let library = hierarchy::library_base(db, object);
+    let object = library.as_ref().unwrap_or(object);
+    for (flow, args) in type_flow::tables(db, file, object) {
+        let taken = flow.arguments.get(member).map_or(&[][..], Vec::as_slice);
         if let Some(template) = taken.get(position).or(taken.last()) {
-            return type_flow::instantiated(template, flow, args, &object);
+            return type_flow::instantiated(template, flow, args, object);
         }
     }
     Ty::Unknown
@@ -378,20 +400,35 @@ fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, what: Contex
     let object = library.as_ref().unwrap_or(object);
     for (flow, args) in type_flow::tables(db, file, object) {
         let params = flow.callbacks.get(member).map_or(&[][..], Vec::as_slice);
-        if let Some(template) = in_list(params, what) {
+        // A closure in the place of an argument returns one.
+        let template = match what == Contextual::Result && !params.is_empty() {
+            true => flow.arguments.get(member).and_then(|taken| taken.first()).map(String::as_str),
+            false => in_list(params, what),
+        };
+        if let Some(template) = template {
             return type_flow::instantiated(template, flow, args, object);
         }
     }
     Ty::Unknown
 }
 
-/// Returns the same for a builtin function.
-fn given_by_function(db: &Db, file: FileId, function: &str, given: &[Ty], what: Contextual) -> Ty {
-    let rules = &db.program.known(file).language.manifest.builtins;
-    match rules.callbacks.get(function).and_then(|params| in_list(params, what)) {
-        Some(template) => call::of_arguments(db, file, template, given, &[]),
-        None => Ty::Unknown,
-    }
+/// Returns the same for a function of the library, with the type arguments that the call writes.
+fn given_by_function(
+    db: &Db,
+    given: &PassedArguments,
+    function: &str,
+    written: Option<Run>,
+    what: Contextual,
+) -> Ty {
+    let file = given.file;
+    let unit = db.program.known(file);
+    let callbacks = &unit.language.manifest.builtins.callbacks;
+    let template = callbacks.get(function).and_then(|params| in_list(params, what));
+    let Some(template) = template else { return Ty::Unknown };
+    let written = written.map_or(&[][..], |types| &unit.facts.lists[types.range()]);
+    let written: Vec<Ty> =
+        written.iter().map(|ty| infer::instance_of_expr(db, file, *ty)).collect();
+    call::of_arguments(db, file, template, &given.types, &written)
 }
 
 /// Returns the type of a parameter in a list: of the receiver, or of one by position.

@@ -277,6 +277,9 @@ pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<st
         if language.flow(outer).is_some() { outer.clone() } else { Rc::from(last_segment(outer)) };
     for _ in 0..8 {
         let Some((_, flow)) = language.flow(&current) else { break };
+        if let Some(template) = flow.fields.get(text) {
+            return type_flow::instantiated(template, flow, args, object);
+        }
         if let Some(template) = flow.members.get(text).or(flow.any.as_ref()) {
             if flow.any.is_some() && !flow.members.contains_key(text) {
                 return type_flow::instantiated(template, flow, args, object);

@@ -280,10 +280,12 @@ pub(crate) fn within_bounds(db: &Db, file: FileId, target: ExprId, symbols: Symb
 /// Returns a callee with the type arguments of its call, and the substitution of its parameters.
 pub(crate) fn with_arguments(
     db: &Db,
+    file: FileId,
     callee: Ty,
     args: Vec<Ty>,
 ) -> (Ty, impl Fn(&Ty) -> Option<Ty>) {
     let mut known: Vec<(Parameter, Ty)> = Vec::new();
+    let results = &db.program.known(file).language.manifest.builtins.results;
     let callee = match callee {
         Ty::Callable(symbols, receiver) => {
             let symbols = with_parameters(db, &symbols, args.len());
@@ -295,6 +297,10 @@ pub(crate) fn with_arguments(
             Ty::callable(symbols, receiver.as_deref())
         }
         Ty::BuiltinType(name, _) => Ty::BuiltinType(name, args.into()),
+        // A function of a library, whose results a table lists.
+        Ty::External(name) if results.contains_key(last_segment(&name)) => {
+            Ty::BuiltinType(Rc::from(last_segment(&name)), args.into())
+        }
         other => other,
     };
     let bind = move |ty: &Ty| match ty {

@@ -112,7 +112,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 Some(given) => {
                     let given: Vec<Ty> =
                         lists::types_of(db, file, given).iter().map(instance_of).collect();
-                    let (callee, bind) = generics::with_arguments(db, callee, given);
+                    let (callee, bind) = generics::with_arguments(db, file, callee, given);
                     db.call_result(file, &callee, args).map(&bind)
                 }
                 None => generics::inferred(db, &callee, db.call_result(file, &callee, args)),
