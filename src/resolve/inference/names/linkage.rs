@@ -293,12 +293,27 @@ fn linked_in_program(db: &Db, file: FileId, space: Space, name: Name) -> Option<
     let (program, mut all) = (db.program, linked_in(db, space, name));
     all.retain(|symbol| namespaces::is_wanted(db, *symbol));
     let is_possible = |symbol: &&SymbolRef| !program.exclude_each_other(file, symbol.file);
-    let mut possible = all.iter().filter(is_possible);
-    let (Some(&only), None) = (possible.next(), possible.next()) else { return None };
+    let possible: Symbols = all.iter().filter(is_possible).copied().collect();
+    let only = match possible[..] {
+        [only] => only,
+        _ => return of_own_alternative(db, file, &possible),
+    };
     // A definition outside of alternatives may be replaced by one in an alternative.
     let is_alone =
         all.iter().all(|other| *other == only || program.exclude_each_other(only.file, other.file));
     (is_alone && !program.are_separate(file, only.file)).then_some(only)
+}
+
+/// Returns the definition in the alternative that a file is in, where all others are outside of it:
+/// it takes their place.
+fn of_own_alternative(db: &Db, file: FileId, possible: &Symbols) -> Option<SymbolRef> {
+    let program = db.program;
+    let replaces = |own: &SymbolRef| {
+        let mut others = possible.iter().filter(|other| *other != own);
+        others.all(|other| program.are_separate(other.file, own.file))
+    };
+    let is_own = |own: &&SymbolRef| !program.are_separate(file, own.file) && replaces(own);
+    possible.iter().find(is_own).copied()
 }
 
 /// Looks up a name that `linked` does not find because alternatives or other programs define
