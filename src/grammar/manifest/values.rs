@@ -94,6 +94,8 @@ pub enum FlowKind {
     Optional,
     /// A range of positions: a subscript with it gives a part of a container, not an element.
     Slice,
+    /// The type of no value.
+    Empty,
 }
 
 /// Implicit conversions of arguments.
@@ -178,6 +180,7 @@ pub struct TypeFlow {
     pub fields: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,
-    /// Member -> types of its arguments, the last one of all further ones; `()` is the value itself.
+    /// Member -> types of its arguments, the last one of all further ones; `()` is the value
+    /// itself.
     pub arguments: BTreeMap<String, Vec<String>>,
 }

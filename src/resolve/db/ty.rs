@@ -67,6 +67,8 @@ pub(crate) enum Ty {
     Tuple(TyList),
     /// Value whose members are the bindings of a scope.
     Members(FileId, ScopeId),
+    /// Value of a type without a name, with type parameters around it and what they are.
+    Filled(Rc<Ty>, Rc<[Parameter]>, TyList),
     /// Type parameter.
     Param(FileId, BindingId),
     /// Value that is the inner type itself: what a declaration `Type[T]` gives.
@@ -269,6 +271,7 @@ impl Ty {
                 | Ty::Builtin(_, list)
                 | Ty::BuiltinType(_, list)
                 | Ty::Tuple(list)
+                | Ty::Filled(_, _, list)
                 | Ty::Union(list) => return weight.saturating_add(list.weight),
                 _ => return weight,
             }
@@ -372,6 +375,36 @@ impl Ty {
         }
     }
 
+    /// Returns what a type is whose parameters are known: of one without a name its members may
+    /// have them.
+    pub(crate) fn filled(&self, known: &[(Parameter, Ty)]) -> Option<Ty> {
+        match self {
+            Ty::Param(file, binding) => known
+                .iter()
+                .find(|(param, _)| *param == (*file, *binding))
+                .map(|(_, ty)| ty.clone()),
+            Ty::Members(file, _) => {
+                let is_new = |((of, binding), ty): &&(Parameter, Ty)| {
+                    of == file && *ty != Ty::Param(*of, *binding)
+                };
+                let new: Vec<&(Parameter, Ty)> = known.iter().filter(is_new).collect();
+                (!new.is_empty()).then(|| {
+                    let params = new.iter().map(|(param, _)| *param).collect();
+                    let args = new.iter().map(|(_, ty)| ty.clone()).collect();
+                    Ty::Filled(Rc::new(self.clone()), params, args)
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the type of a member of a type without a name, with the parameters that are known.
+    pub(crate) fn with(&self, params: &[Parameter], args: &TyList) -> Ty {
+        let known: Vec<(Parameter, Ty)> =
+            params.iter().copied().zip(args.iter().cloned()).collect();
+        self.map(&|ty: &Ty| ty.filled(&known))
+    }
+
     /// Returns the type with every part replaced for which `replace` returns one.
     pub(crate) fn map(&self, replace: &impl Fn(&Ty) -> Option<Ty>) -> Ty {
         if let Some(other) = replace(self) {
@@ -387,6 +420,7 @@ impl Ty {
                 Ty::BuiltinType(name.clone(), all(args))
             }
             Ty::Tuple(parts) => Ty::Tuple(all(parts)),
+            Ty::Filled(inner, params, args) => Ty::Filled(inner.clone(), params.clone(), all(args)),
             Ty::Union(parts) => parts.each(|part| part.map(replace)),
             Ty::Function(result) => Ty::function(result.map(replace)),
             Ty::TypeObject(inner) => Ty::type_object(inner.map(replace)),

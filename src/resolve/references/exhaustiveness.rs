@@ -78,7 +78,9 @@ fn is_certain(db: &Db, file: FileId, value: ExprId) -> bool {
 /// Returns the verdict of a use of a field of a value with one of several known types: it refers to
 /// the fields of all of them. Which method is called depends on the value.
 pub(super) fn of_union(of: &Ty, site: &Site, found: Resolution) -> Resolution {
-    let is_known = |part: &Ty| matches!(part, Ty::Instance(..) | Ty::Type(..) | Ty::Members(..));
+    let is_known = |part: &Ty| {
+        matches!(part, Ty::Instance(..) | Ty::Type(..) | Ty::Members(..) | Ty::Filled(..))
+    };
     let is_use = matches!(site.kind, SiteKind::Read | SiteKind::Write);
     match of {
         Ty::Union(parts) if is_use && parts.iter().any(is_known) => all(found),

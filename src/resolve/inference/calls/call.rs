@@ -82,6 +82,7 @@ pub(crate) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
             Some(stated) => call_result(db, file, &infer::instance_of_expr(db, *of, stated), args),
             None => Ty::Unknown,
         },
+        Ty::Filled(inner, params, given) => call_result(db, file, inner, args).with(params, given),
         Ty::Lambda(file, scope) => return_types::lambda_result(db, *file, *scope),
         Ty::Function(result) => filled(db, file, result, args),
         Ty::BuiltinType(name, given) => builtin_result(db, file, name, given, args),

@@ -209,7 +209,7 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
         _ => match declared_type(db, file, plain) {
             Some((of, ty)) => parameter_of(db, of, ty, Contextual::at(given.closure)),
             None => match callee {
-                Ty::Instance(..) | Ty::Members(..) => {
+                Ty::Instance(..) | Ty::Members(..) | Ty::Filled(..) => {
                     parameter_of_value(db, &callee, Contextual::at(given.closure))
                 }
                 Ty::Builtin(..) => argument_in_table(db, file, &callee, CALLED, given.closure),
@@ -400,7 +400,7 @@ fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, what: Contex
     let object = library.as_ref().unwrap_or(object);
     for (flow, args) in type_flow::tables(db, file, object) {
         let params = flow.callbacks.get(member).map_or(&[][..], Vec::as_slice);
-        // A closure in the place of an argument returns one.
+        // A closure that is passed instead of an argument returns one.
         let template = match what == Contextual::Result && !params.is_empty() {
             true => flow.arguments.get(member).and_then(|taken| taken.first()).map(String::as_str),
             false => in_list(params, what),

@@ -129,6 +129,7 @@ pub(super) fn parameter_of_value(db: &Db, of: &Ty, what: Contextual) -> Ty {
         }
         Ty::Members(file, scope) => functional::only_stated_in(db, *file, *scope)
             .map_or(Ty::Unknown, |stated| parameter_of(db, *file, stated, what)),
+        Ty::Filled(inner, params, args) => parameter_of_value(db, inner, what).with(params, args),
         _ => Ty::Unknown,
     }
 }

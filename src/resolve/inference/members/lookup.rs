@@ -268,6 +268,7 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
             Member::Outside(qualified(outer, ".", db.program.text(name)))
         }
         Ty::Members(file, scope) => prototypes::scope_members(db, *file, *scope, name),
+        Ty::Filled(inner, ..) => member(db, inner, name),
         Ty::Param(file, binding) => {
             let bound = db.program.known(*file).binding(*binding).ty;
             if !bound.is_some() {
@@ -492,8 +493,7 @@ pub(crate) fn member_symbols(db: &Db, of: &Ty, name: Name) -> Symbols {
     }
 }
 
-/// True if the receiver of a method, and what a receiver may have, depend on whether the method is
-/// static.
+/// True if receivers of a method, and what they may have, depend on whether the method is static.
 pub(super) fn has_separate_statics(language: &Language) -> bool {
     let rules = &language.manifest.resolution;
     rules.separate_statics && rules.open_types && !planted(Fault::StaticsMixed)

@@ -50,9 +50,10 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
                 },
                 Some(FlowKind::Procedure) => Ty::function(nothing(db, file)),
                 Some(FlowKind::Optional) if is_needless(db, file, args) => args[0].clone(),
-                Some(FlowKind::Nothing | FlowKind::Optional | FlowKind::Slice) | None => {
-                    Ty::builtin(canonical, args)
-                }
+                Some(
+                    FlowKind::Nothing | FlowKind::Optional | FlowKind::Slice | FlowKind::Empty,
+                )
+                | None => Ty::builtin(canonical, args),
             }
         }
         Ty::Union(parts) if base.of_build().is_some() => {
@@ -60,6 +61,12 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
         }
         _ => base,
     }
+}
+
+/// True for the type of no value, which is no alternative of others.
+pub(super) fn is_empty(db: &Db, file: FileId, ty: &Ty) -> bool {
+    matches!(ty, Ty::Builtin(name, _) | Ty::BuiltinType(name, _) if type_flow::flow(db, file, name)
+        .is_some_and(|(_, flow)| flow.kind == Some(FlowKind::Empty)))
 }
 
 /// True for an optional of a type that has a null of its own.

@@ -22,14 +22,9 @@ pub(crate) fn arguments_of(
     args: &TyList,
 ) -> impl Fn(&Ty) -> Option<Ty> + use<> {
     let params = if args.is_empty() { Rc::from([]) } else { parameters_of_type(db, symbol) };
-    let args = args.clone();
-    move |ty: &Ty| match ty {
-        Ty::Param(file, binding) => {
-            let (_, position) = params.iter().find(|(param, _)| *param == (*file, *binding))?;
-            args.get(*position).cloned()
-        }
-        _ => None,
-    }
+    let known = params.iter().filter_map(|(param, at)| Some((*param, args.get(*at)?.clone())));
+    let known: Vec<(Parameter, Ty)> = known.collect();
+    move |ty: &Ty| ty.filled(&known)
 }
 
 /// Substitutes the parameters of the receiver's type in a type by the receiver's arguments.
@@ -303,11 +298,6 @@ pub(crate) fn with_arguments(
         }
         other => other,
     };
-    let bind = move |ty: &Ty| match ty {
-        Ty::Param(file, binding) => {
-            known.iter().find(|(param, _)| *param == (*file, *binding)).map(|(_, ty)| ty.clone())
-        }
-        _ => None,
-    };
+    let bind = move |ty: &Ty| ty.filled(&known);
     (callee, bind)
 }

@@ -189,7 +189,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         }
         Expr::Union(list) => {
             let parts = lists::types_of(db, file, list);
-            Ty::union(parts)
+            Ty::union(parts.into_iter().filter(|part| !builtin_types::is_empty(db, file, part)))
         }
         Expr::Tuple(list) => Ty::Tuple(lists::types_of(db, file, list).into()),
         Expr::Lambda(scope) => Ty::Lambda(file, scope),

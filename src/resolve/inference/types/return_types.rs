@@ -177,12 +177,7 @@ fn bind_parameters(db: &Db, symbol: SymbolRef, result: Ty, args: &[Ty]) -> Ty {
             if matches!(declared, Ty::Function(_)) { as_function(db, arg) } else { arg.clone() };
         unify(&declared, &arg, &mut known);
     }
-    result.map(&|ty: &Ty| match ty {
-        Ty::Param(file, binding) => {
-            known.iter().find(|(param, _)| *param == (*file, *binding)).map(|(_, ty)| ty.clone())
-        }
-        _ => None,
-    })
+    result.map(&|ty: &Ty| ty.filled(&known))
 }
 
 /// Converts a closure or callable to a function type with its result.

@@ -299,6 +299,9 @@ pub(crate) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
         let parts = parts.clone();
         return parts.each(|part| member_ty(db, part, name));
     }
+    if let Ty::Filled(inner, params, args) = object {
+        return member_ty(db, inner, name).with(params, args);
+    }
     match lookup::member(db, object, name) {
         Member::Symbols(symbols) => {
             let holder = inherent::holder(db, object, &symbols);
