@@ -378,12 +378,11 @@ fn receiver_members(db: &Db, of: &Ty, symbol: SymbolRef, name: Name) -> Member {
             return Member::Symbols(other);
         }
     }
-    // A type has many members of its own that no source defines.
-    let is_common = || {
-        let language = db.program.known(symbol.file).language;
-        language.is_common_member(db.program.text(name))
-    };
-    if is_type && !is_common() { found } else { missing(db, symbol, name) }
+    // A module may extend the type. A type has many members of its own that no source defines.
+    let is_common = db.program.known(symbol.file).language.is_common_member(db.program.text(name));
+    let container = |member: &SymbolRef| db.program.symbol(db.program.container_or_own(*member));
+    let may_extend = symbols.iter().all(|member| container(member).kind == SymbolKind::Module);
+    if is_type && may_extend && !is_common { found } else { missing(db, symbol, name) }
 }
 
 fn symbol_members(db: &Db, symbol: SymbolRef, name: Name) -> Member {
