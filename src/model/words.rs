@@ -17,7 +17,7 @@ pub use document::{
     FileWords, MIN_LINES, Passage, PassageFrequency, PassageLength, Postings, is_passage,
     is_passage_of_any_size, of_file,
 };
-pub use filter::WordFilter;
+pub use filter::{NameWords, WordFilter};
 pub use posting::{FREQUENCY_BITS, Frequency, PostingList, PostingWriter};
 pub use stem::stem;
 pub use terms::{TERM_BITS, Term, joined, parts, runs, term};

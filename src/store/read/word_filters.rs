@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 
 use crate::format::rows::{FileKey, FileRow, Identity};
 use cograph_model::graph::FileStamp;
-use cograph_model::words::WordFilter;
+use cograph_model::words::{NameWords, WordFilter};
 
 /// Capacity in bytes, for all files: files beyond it are read for every question.
-const MAX_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 12 << 20;
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl WordFilters {
         &self,
         state: Identity,
         file: FileKey,
-        name: &str,
+        name: &NameWords,
         row: impl FnOnce() -> Result<Option<FileRow>, E>,
     ) -> Result<bool, E> {
         let mut kept = self.kept.lock();
@@ -55,7 +55,7 @@ impl WordFilters {
             }
             entry.state = state;
         }
-        Ok(!entry.filter.may_have(name.as_bytes()))
+        Ok(!entry.filter.may_have(name))
     }
 
     /// Caches the filter of a file that `make` makes of its text, unless it is known for this
@@ -112,7 +112,8 @@ mod tests {
 
     fn excludes(filters: &WordFilters, generation: u64, name: &str, now: Option<FileRow>) -> bool {
         let state = Identity { uid: 1, generation };
-        let excluded = filters.exclude(state, FileKey(1), name, || Ok::<_, StoreError>(now));
+        let name = NameWords::of(name);
+        let excluded = filters.exclude(state, FileKey(1), &name, || Ok::<_, StoreError>(now));
         excluded.expect("nothing fails")
     }
 
@@ -144,7 +145,8 @@ mod tests {
             filters.keep(state, &file, || large.clone());
         }
         let excludes = |key| {
-            let excluded = filters.exclude(state, FileKey(key as u32), "other", || {
+            let name = NameWords::of("other");
+            let excluded = filters.exclude(state, FileKey(key as u32), &name, || {
                 Ok::<_, StoreError>(None::<FileRow>)
             });
             excluded.expect("nothing fails")

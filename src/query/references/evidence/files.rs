@@ -5,7 +5,7 @@ use crate::graph::having::{Having, having};
 use crate::graph::lookup::Lookup;
 use crate::grep::is_text;
 use crate::references::evidence::place::{Effort, is_read};
-use cograph_model::words::{self, Term};
+use cograph_model::words::{self, NameWords, Term};
 use cograph_store::FileRow;
 
 /// Maximum size of all files without words that are read in addition to a list of uses, in bytes.
@@ -58,12 +58,13 @@ fn by_terms(
         without_words.sort_by_key(|file| lookup.order().file(*file));
     }
     let (filters, state) = (lookup.snapshot.store().word_filters(), lookup.snapshot.identity());
+    let words = NameWords::of(name);
     let (mut read, mut bytes, mut checked) = (0, 0, 0);
     // Rows beyond the bounds are counted, not fetched: a repository has thousands of such files.
     for file in without_words {
         lookup.check()?;
         let row = || lookup.snapshot.file(file);
-        if effort != Effort::Few && filters.exclude(state, file, name, row)? {
+        if effort != Effort::Few && filters.exclude(state, file, &words, row)? {
             checked += 1;
             continue;
         }
