@@ -18,6 +18,7 @@ mod names;
 mod order;
 mod reach;
 mod saved;
+mod seeded;
 mod single_changes;
 mod sources;
 mod terms;

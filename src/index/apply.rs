@@ -16,10 +16,14 @@ use crate::state::residents::Residents;
 use crate::worker::WorkerPool;
 use cograph_config::Limits;
 use cograph_extract::Exhausted;
-use cograph_model::LanguageId;
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::FileFacts;
-use cograph_store::{Dropped, Location, Published, Snapshot, Store, StoreErrorKind, WriterLock};
+use cograph_model::{LanguageId, RepoPath};
+use cograph_store::{
+    Dropped, Location, Published, Snapshot, Store, StoreErrorKind, Unindexed, WriterLock,
+};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -73,7 +77,7 @@ impl<'a> Run<'a> {
 /// at most `patience`.
 pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Outcome, IndexError> {
     let known = match if_readable(newest(location, run))?.flatten() {
-        None if adopt(location, patience, run)? => newest(location, run)?,
+        None if seed(location, patience, run)? => newest(location, run)?,
         known => known,
     };
     let changes = match known {
@@ -91,21 +95,24 @@ pub fn refresh(location: &Location, patience: Duration, run: &Run) -> Result<Out
 }
 
 /// Seeds a repository without a store from that of another checkout or of its previous location.
-pub(crate) fn adopt(
-    location: &Location,
-    patience: Duration,
-    run: &Run,
-) -> Result<bool, IndexError> {
+pub(crate) fn seed(location: &Location, patience: Duration, run: &Run) -> Result<bool, IndexError> {
     let lock = lock(location, patience, run)?;
     // Another process may have built one during the wait for the lock.
     if newest(location, run)?.is_some() {
         return Ok(true);
     }
     let root = source::Root::new(location.root());
-    let adopted = store::adopt(&lock, |file| {
-        root.stat(&file.path).is_some_and(|stamp| stamp.size == file.size)
-    });
-    Ok(adopted.unwrap_or_else(|error| {
+    let git = source::git_directory(location.root());
+    let known: RefCell<FxHashMap<RepoPath, Option<u64>>> = RefCell::default();
+    let repository = Unindexed {
+        fingerprint: fingerprint(&run.limits, location.directory()),
+        is_related: &|other| git.is_some() && source::git_directory(other) == git,
+        has: &|path, size| {
+            let stat = || root.stat(path).map(|stamp| stamp.size);
+            *known.borrow_mut().entry(path.clone()).or_insert_with(stat) == Some(size)
+        },
+    };
+    Ok(store::seed(&lock, &repository).unwrap_or_else(|error| {
         tracing::info!(%error, "the store is built from nothing: another cannot be copied");
         false
     }))

@@ -190,6 +190,16 @@ pub(super) fn common_of(commondir: &Path) -> Result<Option<PathBuf>, Refused> {
     Ok(line.map(|line| commondir.with_file_name(from_bytes(line))))
 }
 
+/// Directory of the git repository whose work tree has this root, shared by all of its work trees.
+pub fn git_directory(root: &Path) -> Option<PathBuf> {
+    let own = match commondir_of(root) {
+        Ok(Some(link)) => common_of(&link).ok()??,
+        Ok(None) => root.join(".git"),
+        Err(Refused) => return None,
+    };
+    own.is_dir().then(|| own.canonicalize().ok())?
+}
+
 /// Path of the user's global ignore file, from git's configuration. The library opens that without
 /// a check: none if one of its files is a pipe or has no end.
 pub(super) fn global_excludes() -> Option<PathBuf> {

@@ -28,7 +28,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_128;
 
-pub use filter::RULES;
+pub use filter::{RULES, git_directory};
 pub use mounts::{Mounts, remote_kind};
 pub use root::{DirectoryId, Root};
 pub use rules::Rules;

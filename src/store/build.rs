@@ -118,7 +118,7 @@ pub fn publish_files(
 }
 
 /// Greater than every generation in a file name and than the generation of the newest store.
-fn next_generation(location: &Location) -> Result<u64, StoreError> {
+pub(super) fn next_generation(location: &Location) -> Result<u64, StoreError> {
     let newest = location.generations()?.first().copied().unwrap_or(0);
     let state = Store::open_newest(location).map_or(0, |store| store.identity().generation);
     Ok(newest.max(state) + 1)
@@ -258,12 +258,12 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
 }
 
 /// SQLite's integers are signed: same bits.
-fn signed(number: u64) -> i64 {
+pub(super) fn signed(number: u64) -> i64 {
     i64::from_ne_bytes(number.to_ne_bytes())
 }
 
 /// Random uid of a store. The standard library seeds its hashers from the system's random source.
-fn random_number() -> u64 {
+pub(super) fn random_number() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     hasher.finish()

@@ -19,8 +19,9 @@
 //! - `name_index`: front-coded symbol names with trigram posting lists.
 //! - `build`: writes a graph as the next generation, page by page, published by a rename.
 //! - `update`: changes a generation in one transaction.
-//! - `lifecycle`: disk quota of all stores (`quota`), seeding a moved or copied repository
-//!   (`seed`), and files that a re-index does not replace (`beside`).
+//! - `lifecycle`: disk quota of all stores (`quota`), taking over a store of another place
+//!   (`adopt`), such as that of another checkout (`seed`), and files that a re-index does not
+//!   replace (`side_files`).
 //!
 //! An index is rebuilt, never migrated: files of other formats are ignored.
 
@@ -37,14 +38,15 @@ pub use format::location::{Location, Version, WriterLock};
 pub use format::rows::{
     FileEdge, FileKey, FileRow, Identity, ImportRow, ImportSort, LanguageKey, Meta, NameKey,
     NamedInside, ProblemRow, RelationRow, SiteKey, SiteRow, SiteTarget, SymbolDocument, SymbolHead,
-    SymbolKey, SymbolRow,
+    SymbolKey, SymbolRow, lineage,
 };
 pub use format::schema::FORMAT;
 pub use format::segment::{Draft, Placed, Segment, decompressed};
 pub use format::sql_value::SqlValue;
 pub use format::views::{KEPT_VIEWS, VIEWS, View, all_views};
+pub use lifecycle::adopt::{Adoption, adopt};
 pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
-pub use lifecycle::seed::adopt;
+pub use lifecycle::seed::{Unindexed, seed};
 pub use lifecycle::side_files::{
     MAX_SIDE_FILES, read_in, read_side_file, read_side_head, remove_side_file, write_side_file,
 };

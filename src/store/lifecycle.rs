@@ -1,6 +1,7 @@
-//! Lifecycle of stores in the cache: disk quota, seeding from the store of another checkout, and
-//! files next to a store.
+//! Lifecycle of stores in the cache: disk quota, taking over a store of another place, such as that
+//! of another checkout (seeding), and files next to a store.
 
+pub(super) mod adopt;
 pub(super) mod quota;
 pub(super) mod seed;
 pub(super) mod side_files;

@@ -43,6 +43,15 @@ impl Tree {
         Self { root, random: Random::new(seed), files: BTreeMap::new() }
     }
 
+    /// The same files at another root, whose edits are others.
+    pub(super) fn copied_to(&self, root: PathBuf, seed: u64) -> Self {
+        let mut copy = Self::new(root, seed);
+        for (path, text) in &self.files {
+            copy.write(path, text.clone());
+        }
+        copy
+    }
+
     /// The first files. Half of the repositories are in two languages only, so that these meet more
     /// often.
     pub(super) fn grow(&mut self) {

@@ -1,15 +1,15 @@
 //! What is known of a repository is kept in a segment and in its store: another process takes
-//! changes in by it, another check-out starts with it, and if the segment is damaged, or of another
-//! store, it is as if it were not there.
+//! changes in by it, and if the segment is damaged, or of another store, it is as if it were not
+//! there.
 
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use cograph::index::{Outcome, Run, refresh};
-use cograph::store::{Identity, Location, Store};
+use cograph::index::Outcome;
+use cograph::store::{Identity, Store};
 
-use super::{PATIENCE, Repository, dump, limits};
+use super::Repository;
 
 fn write(repository: &Repository, path: &str, text: &str) {
     let path = repository.root().join(path);
@@ -195,37 +195,4 @@ fn many_changes_do_not_let_it_grow_without_bound() {
         "a row goes with its file"
     );
     holds_what_a_fresh_build_gives(&repository);
-}
-
-#[test]
-fn another_check_out_starts_with_what_is_known_of_the_first() {
-    let repository = Repository::new();
-    for number in 0..12 {
-        write(
-            &repository,
-            &format!("m{number}.py"),
-            &format!("def f{number}():\n    return {number}\n"),
-        );
-    }
-    let first = refreshed(&repository);
-    let other = repository.directory.path().join("other");
-    fs::create_dir(&other).expect("created");
-    for entry in fs::read_dir(repository.root()).expect("it exists") {
-        let path = entry.expect("it can be listed").path();
-        fs::copy(&path, other.join(path.file_name().expect("it has a name"))).expect("copied");
-    }
-    fs::write(other.join("m3.py"), "from m4 import f4\n\ndef f3():\n    return f4()\n")
-        .expect("written");
-    let other = fs::canonicalize(other).expect("it exists");
-    let run = Run::quiet(limits(2), &repository.cancel);
-    let [kept, fresh] = ["kept", "fresh"]
-        .map(|cache| Location::new(&repository.directory.path().join(cache), &other));
-    let adopted = refresh(&kept, PATIENCE, &run).expect("nothing stands in the way").identity();
-    assert_eq!(adopted.uid, first.uid, "the change was taken in in place");
-    refresh(&fresh, PATIENCE, &run).expect("nothing stands in the way");
-    let dump = |location: &Location| {
-        dump::of(cograph::store::Store::open_newest(location).expect("a store").path())
-    };
-    let (kept, fresh) = (dump(&kept), dump(&fresh));
-    assert!(kept == fresh, "{}", super::difference(&kept, &fresh));
 }

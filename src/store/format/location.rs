@@ -123,6 +123,12 @@ impl Location {
             .and_then(|lock| lock.set_modified(SystemTime::now()));
     }
 
+    /// Last recorded use.
+    pub(crate) fn last_use(&self) -> SystemTime {
+        let lock = self.lock_path().metadata().and_then(|lock| lock.modified());
+        lock.unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+
     /// Generations with a file of this format, newest first. None if the directory does not exist.
     pub fn generations(&self) -> Result<Vec<u64>, StoreError> {
         let mut generations: Vec<u64> =

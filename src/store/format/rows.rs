@@ -38,10 +38,22 @@ keys! {
 /// Store and generation, which replies, cursors and caches must agree on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct Identity {
-    /// Random id, assigned by the full build.
+    /// Random id, assigned by the full build. That of a copy differs in the lower half.
     pub uid: u64,
     /// Change counter of the store.
     pub generation: u64,
+}
+
+impl Identity {
+    /// Id of a copy of this store, from a random number.
+    pub(crate) fn uid_of_copy(self, random: u64) -> u64 {
+        lineage(self.uid) << 32 | (random & u64::from(u32::MAX))
+    }
+}
+
+/// Part of a uid that a store shares with its copies.
+pub fn lineage(uid: u64) -> u64 {
+    uid >> 32
 }
 
 /// Metadata of a store.

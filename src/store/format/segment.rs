@@ -1,5 +1,6 @@
 //! Segment of a store: immutable file with the results of a full build, for incremental updates.
-//! Later changes are in the store (table `known`). It belongs to all generations with the same uid.
+//! Later changes are in the store (table `known`). It belongs to all generations of the store that
+//! the full build made, and of its copies: their uids have one lineage.
 //! A damaged segment counts as missing.
 //!
 //! A header with the location of the index is followed by pieces, each with a checksum. The
@@ -16,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::{StoreError, StoreErrorKind};
 use super::location::{SEGMENT_SUFFIX, WriterLock, with_ending};
-use super::rows::Identity;
+use super::rows::{Identity, lineage};
 use cograph_system::owner::private_options;
 use cograph_system::positioned::{read_exact_at, write_all_at};
 
@@ -31,7 +32,8 @@ const CACHED_PIECES: NonZeroUsize = NonZeroUsize::new(128).expect("not zero");
 const READING: &str = "reading segment of store";
 const WRITING: &str = "writing segment of store";
 
-fn segment_of(store: &Path) -> PathBuf {
+/// Path of the segment of a store.
+pub(crate) fn segment_of(store: &Path) -> PathBuf {
     with_ending(store, SEGMENT_SUFFIX)
 }
 
@@ -161,10 +163,10 @@ impl Drop for Draft {
 }
 
 /// Shares the segment of a store with a copy of it, if there is one.
-pub(crate) fn share(original: &Path, copy: &Path) {
-    let (from, to) = (segment_of(original), segment_of(copy));
+pub(crate) fn share(segment: &Path, copy: &Path) {
+    let to = segment_of(copy);
     // Immutable, so a hard link is safe. Without a segment the next change is a full build.
-    if let Err(error) = fs::hard_link(&from, &to).or_else(|_| fs::copy(&from, &to).map(drop)) {
+    if let Err(error) = fs::hard_link(segment, &to).or_else(|_| fs::copy(segment, &to).map(drop)) {
         tracing::debug!(%error, "a store is copied without its segment");
     }
 }
@@ -178,8 +180,8 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Opens the segment of the store with this uid and this kind; none if it is missing or
-    /// differs.
+    /// Opens the segment of the store with this uid, or that it is a copy of, and this kind; none if
+    /// it is missing or differs.
     pub fn open(store: &Path, uid: u64, kind: u64) -> Option<Self> {
         let file = File::open(segment_of(store)).ok()?;
         let mut head = [0; HEAD_BYTES];
@@ -192,11 +194,8 @@ impl Segment {
         let is_whole = checksum == xxh3_64(&head[..HEAD_BYTES - 8])
             && file.metadata().ok()?.len() >= start.checked_add(bytes)?;
         let kept = Mutex::new(LruCache::new(CACHED_PIECES));
-        (is_whole && (of_kind, of_uid) == (kind, uid)).then_some(Self {
-            file,
-            index: Placed { start, bytes },
-            kept,
-        })
+        let is_of_store = of_kind == kind && lineage(of_uid) == lineage(uid);
+        (is_whole && is_of_store).then_some(Self { file, index: Placed { start, bytes }, kept })
     }
 
     /// Index; none if it is damaged.
@@ -234,11 +233,12 @@ mod tests {
 
     #[test]
     fn a_segment_gives_what_was_written_or_nothing() {
+        const UID: u64 = 7 << 32;
         let directory = tempfile::tempdir().expect("a temporary directory");
         let location = Location::at(directory.path().to_path_buf(), directory.path().to_path_buf());
         let lock = location.lock(Duration::ZERO).expect("no other process writes");
         let store = location.generation_path(1);
-        let identity = Identity { uid: 7, generation: 1 };
+        let identity = Identity { uid: UID, generation: 1 };
         let draft = Draft::begin(&lock).expect("room");
         let one = draft.add(&b"piece ".repeat(100)).expect("room");
         let two = draft.add_raw(b"raw").expect("room");
@@ -249,17 +249,19 @@ mod tests {
         draft.publish(&store, identity, 3, index).expect("room");
 
         assert!(
-            Segment::open(&store, 8, 3).is_none() && Segment::open(&store, 7, 4).is_none(),
+            Segment::open(&store, 8 << 32, 3).is_none() && Segment::open(&store, UID, 4).is_none(),
             "another store or kind"
         );
-        let segment = Segment::open(&store, 7, 3).expect("it was published");
+        let copy = Identity { uid: UID, generation: 1 }.uid_of_copy(9);
+        assert!(copy != UID && Segment::open(&store, copy, 3).is_some(), "a copy shares it");
+        let segment = Segment::open(&store, UID, 3).expect("it was published");
         let (start, bytes) = two.to_numbers();
         assert_eq!(segment.raw(Placed::from_numbers(start, bytes)).as_deref(), Some(&b"raw"[..]));
         assert_eq!(
             (segment.index().as_deref(), segment.piece(one)),
             (Some(&b"index"[..]), Some(b"piece ".repeat(100)))
         );
-        share(&store, &location.generation_path(2));
+        share(&segment_of(&store), &location.generation_path(2));
         let path = segment_of(&store);
         let whole = fs::metadata(&path).expect("it exists").len();
 
@@ -271,9 +273,9 @@ mod tests {
             "damage costs what it is in"
         );
         file.set_len(whole - 1).expect("it can be cut");
-        assert!(Segment::open(&store, 7, 3).is_none(), "it is cut short");
+        assert!(Segment::open(&store, UID, 3).is_none(), "it is cut short");
         assert!(
-            Segment::open(&location.generation_path(2), 7, 3).is_none(),
+            Segment::open(&location.generation_path(2), UID, 3).is_none(),
             "and so is what shares it"
         );
     }

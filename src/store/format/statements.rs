@@ -93,6 +93,7 @@ statements! {
             sites, symbol_names, \
             last_file, last_symbol FROM meta";
     INTEGRITY = "PRAGMA integrity_check(1)";
+    QUICK_CHECK = "PRAGMA quick_check(1)";
     LANGUAGES = "SELECT id, name FROM language";
 
     // Names. Symbol names have the lowest keys.
@@ -120,6 +121,8 @@ statements! {
     COUNT_SKIPPED = "SELECT count(*) FROM file WHERE skipped = ?1";
     PATHS = "SELECT id, path FROM file ORDER BY path";
     PATHS_BY_KEY = "SELECT id, path, first_symbol, symbols, language, flags FROM file ORDER BY id";
+    FILE_SIZE = "SELECT path, size FROM file WHERE id = ?1 AND hash IS NOT NULL";
+    FILE_SIZES = "SELECT path, size FROM file WHERE hash IS NOT NULL";
     FILE_BY_KEY = concat!(file_columns!(), " WHERE id = ?1");
     FILES_BELOW = concat!(file_columns!(), " WHERE path > ?1 AND path < ?2 ORDER BY path");
     FILE_BY_PATH = concat!(file_columns!(), " WHERE path = ?1");
@@ -216,7 +219,8 @@ statements! {
     ADD_META = "INSERT INTO meta VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     ADD_WORD = "INSERT INTO word VALUES (?1, ?2)";
     ADD_LANGUAGE = "INSERT INTO language VALUES (?1, ?2)";
-    SET_ROOT = "UPDATE meta SET root = ?1";
+    SET_PLACE = "UPDATE meta SET uid = ?1, generation = ?2, root = ?3";
+    DOUBT_STAMPS = "UPDATE file SET changed_ns = ?1";
     SET_STAMP = "UPDATE file SET modified_ns = ?2, changed_ns = ?3, inode = ?4 WHERE id = ?1";
     ADD_SITE_FILE = Table::SiteFile.schema().insert;
 

@@ -94,13 +94,10 @@ pub(super) fn locations(cache: &Path) -> Result<Vec<Location>, StoreError> {
 }
 
 fn cache_users(cache: &Path) -> Result<Vec<CacheUser>, StoreError> {
-    let measured = locations(cache)?.into_iter().map(|location| {
-        let used = location
-            .lock_path()
-            .metadata()
-            .and_then(|lock| lock.modified())
-            .unwrap_or(SystemTime::UNIX_EPOCH);
-        CacheUser { bytes: location.bytes(), used, location }
+    let measured = locations(cache)?.into_iter().map(|location| CacheUser {
+        bytes: location.bytes(),
+        used: location.last_use(),
+        location,
     });
     Ok(measured.collect())
 }

@@ -1,83 +1,141 @@
-//! Seeding: a new root may be a moved repository or another checkout of an indexed one. It starts
-//! from a copy of that store, and the differences are an ordinary change.
+//! Seeding: a new root may be another checkout of an indexed repository, or a moved one. It starts
+//! from a copy of the store that differs least, and the differences are an ordinary change.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags, backup::Backup};
 
 use crate::format::error::{StoreError, StoreErrorKind};
 use crate::format::location::{Location, WriterLock};
-use crate::format::rows::FileRow;
+use crate::format::segment::segment_of;
 use crate::format::statements;
+use crate::lifecycle::adopt::{Adoption, adopt};
 use crate::lifecycle::quota;
-use crate::read::connection::Store;
+use crate::read::connection::{Snapshot, Store};
+use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
-use cograph_system::owner;
+use cograph_system::owner::private_options;
 
 /// Number of files to compare, and minimum number to match: fewer are no evidence, and indexed
 /// quickly anyway.
-const SAMPLED_FILES: usize = 64;
+const SAMPLED_FILES: u32 = 128;
 const LEAST: usize = 10;
-/// Required matches out of ten.
+/// Required matches out of ten; of another checkout of the same repository, a change of half of the
+/// files is cheaper than a build.
 const MIN_MATCHES_OF_TEN: usize = 8;
+const MIN_MATCHES_OF_RELATED: usize = 5;
+/// Number of stores whose files are sampled, most recently used first, and of those of which all
+/// files are compared.
+const MAX_SAMPLED: usize = 64;
+const MAX_COMPARED: usize = 4;
 
-/// Copies the best matching store to a repository without one, if any matches: `has` tests whether
-/// the repository contains a file. The store of a root that no longer exists is moved. Returns true
-/// if there is a store now.
-pub fn adopt(lock: &WriterLock, has: impl Fn(&FileRow) -> bool) -> Result<bool, StoreError> {
+/// A repository without a store.
+pub struct Unindexed<'u> {
+    /// Fingerprint that its store will have.
+    pub fingerprint: u64,
+    /// Whether the repository at a root is another checkout of this one.
+    pub is_related: &'u dyn Fn(&Path) -> bool,
+    /// Whether the repository has a file of this size.
+    pub has: &'u dyn Fn(&RepoPath, u64) -> bool,
+}
+
+/// Copies the best matching store to a repository without one, if any matches. The store of a root
+/// that no longer exists is moved. Returns true if there is a store now.
+pub fn seed(lock: &WriterLock, repository: &Unindexed<'_>) -> Result<bool, StoreError> {
     let location = lock.location();
     let Some(cache) = location.directory().parent() else { return Ok(false) };
-    let mut best: Option<Candidate> = None;
-    for other in quota::locations(cache)? {
-        if other.directory() == location.directory() {
-            continue;
+    let mut others: Vec<(SystemTime, Location)> = quota::locations(cache)?
+        .into_iter()
+        .filter(|other| other.directory() != location.directory())
+        .map(|other| (other.last_use(), other))
+        .collect();
+    others.sort_by_key(|(used, _)| std::cmp::Reverse(*used));
+    // An unreadable store is no candidate.
+    let mut candidates: Vec<Candidate> = others
+        .into_iter()
+        .take(MAX_SAMPLED)
+        .filter_map(|(_, other)| Candidate::sampled(other, repository).ok().flatten())
+        .collect();
+    candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.rank));
+    candidates.truncate(MAX_COMPARED);
+    if candidates.len() > 1 {
+        for candidate in &mut candidates {
+            candidate.rank.0 = candidate.matches(repository).unwrap_or(0);
         }
-        // An unreadable store is no candidate.
-        let Ok(candidate) = compare_with(other, &has) else { continue };
-        if candidate.of_ten >= MIN_MATCHES_OF_TEN
-            && best.as_ref().is_none_or(|best| candidate.of_ten > best.of_ten)
-        {
-            best = Some(candidate);
-        }
+        candidates.sort_by_key(|candidate| std::cmp::Reverse(candidate.rank));
     }
-    let Some(Candidate { place: other, root, generation, .. }) = best else { return Ok(false) };
-    // Its writer may be about to replace it.
-    let Ok(theirs) = other.lock(Duration::ZERO) else { return Ok(false) };
-    copy_store(&other.generation_path(generation), lock, generation)?;
-    if root.symlink_metadata().is_err() {
-        theirs.remove_all();
-    }
-    tracing::info!(from = %root.display(), to = %location.root().display(), "a repository starts \
-        from the store of another");
+    let Some(best) = candidates.into_iter().next() else { return Ok(false) };
+    let root = best.root.clone();
+    best.copy_to(lock, repository.fingerprint)?;
+    tracing::info!(from = %root.display(), to = %location.root().display(), "a repository \
+        starts from the store of another");
     Ok(true)
 }
 
-/// Candidate to copy from.
+/// Store to copy from.
 struct Candidate {
     place: Location,
     root: PathBuf,
-    generation: u64,
-    /// Matching files out of ten.
-    of_ten: usize,
+    snapshot: Snapshot,
+    /// Matching files out of a thousand, and whether it is of the same repository.
+    rank: (usize, bool),
 }
 
-fn compare_with(place: Location, has: &impl Fn(&FileRow) -> bool) -> Result<Candidate, StoreError> {
-    let store = Arc::new(Store::open_newest(&place)?);
-    let root = store.meta().root.clone();
-    let generation = store.version().generation;
-    let files = store.snapshot(&CancelToken::new())?.files()?;
-    let sample: Vec<&FileRow> = files.iter().filter(|file| file.hash != 0).collect();
-    let step = sample.len().div_ceil(SAMPLED_FILES).max(1);
-    let (mut looked, mut found) = (0, 0);
-    for file in sample.into_iter().step_by(step) {
-        looked += 1;
-        found += usize::from(has(file));
+impl Candidate {
+    /// The store at a place; none if it is built by other rules or too few of its files match.
+    fn sampled(place: Location, repository: &Unindexed<'_>) -> Result<Option<Self>, StoreError> {
+        let snapshot = Arc::new(Store::open_newest(&place)?).snapshot(&CancelToken::new())?;
+        let meta = snapshot.meta();
+        if meta.fingerprint != repository.fingerprint {
+            return Ok(None);
+        }
+        let (root, last) = (meta.root.clone(), meta.last_file);
+        let step = last.div_ceil(SAMPLED_FILES).max(1);
+        let mut sample = Vec::new();
+        for key in (1..=last).step_by(step as usize) {
+            sample.extend(snapshot.file_size(key)?);
+        }
+        let is_related = (repository.is_related)(&root);
+        let matches = of_thousand(&sample, repository);
+        let needed = if is_related { MIN_MATCHES_OF_RELATED } else { MIN_MATCHES_OF_TEN };
+        if sample.len() < LEAST || matches < needed * 100 {
+            return Ok(None);
+        }
+        Ok(Some(Self { place, root, snapshot, rank: (matches, is_related) }))
     }
-    let of_ten = if looked < LEAST { 0 } else { found * 10 / looked };
-    Ok(Candidate { place, root, generation, of_ten })
+
+    fn matches(&self, repository: &Unindexed<'_>) -> Result<usize, StoreError> {
+        Ok(of_thousand(&self.snapshot.file_sizes()?, repository))
+    }
+
+    /// Copies the store, in the state of its last change that is complete.
+    fn copy_to(self, lock: &WriterLock, fingerprint: u64) -> Result<(), StoreError> {
+        let Self { place, root, snapshot, .. } = self;
+        let store = snapshot.store().path().to_path_buf();
+        // A read transaction would keep the log of changes from being carried over.
+        drop(snapshot);
+        // A store that is being changed is read like by any question.
+        let theirs = place.lock(Duration::ZERO).ok();
+        let is_moved = root.symlink_metadata().is_err();
+        let segment = segment_of(&store);
+        let adoption = Adoption { fingerprint, segment: Some(&segment), trusts_stamps: is_moved };
+        adopt(lock, adoption, |temporary| {
+            let is_settled = theirs.is_some() && full_checkpoint(&store).is_ok();
+            if is_settled { copy_file(&store, temporary) } else { copy_pages(&store, temporary) }
+        })?;
+        if let Some(theirs) = theirs.filter(|_| is_moved) {
+            theirs.remove_all();
+        }
+        Ok(())
+    }
+}
+
+fn of_thousand(files: &[(RepoPath, u64)], repository: &Unindexed<'_>) -> usize {
+    let found = files.iter().filter(|(path, size)| (repository.has)(path, *size)).count();
+    found * 1000 / files.len().max(1)
 }
 
 /// Checkpoints the whole WAL of a store, whose writer lock is held.
@@ -85,6 +143,8 @@ fn full_checkpoint(store: &Path) -> Result<(), StoreError> {
     let failed = |error| StoreError::from_sqlite("copying store", store, &error);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(store, flags).map_err(failed)?;
+    // A question is not waited for.
+    connection.busy_timeout(Duration::ZERO).map_err(failed)?;
     let is_busy: bool =
         connection.query_row(statements::FULL_CHECKPOINT, [], |row| row.get(0)).map_err(failed)?;
     if is_busy {
@@ -94,31 +154,25 @@ fn full_checkpoint(store: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Copies a store to the location of `lock`.
-fn copy_store(store: &Path, lock: &WriterLock, generation: u64) -> Result<(), StoreError> {
-    let location = lock.location();
-    let temporary = location.temporary_path(generation);
-    let failed = |error: std::io::Error| StoreError::from_io("copying store", &temporary, &error);
-    full_checkpoint(store)?;
-    // Shares extents if the file system supports it.
-    fs::copy(store, &temporary).map_err(failed)?;
-    // A copy inherits the permissions of its source.
-    owner::set_private(&temporary, 0o600).map_err(failed)?;
-    let renamed = || -> rusqlite::Result<()> {
-        let connection = Connection::open(&temporary)?;
-        connection.execute_batch(statements::WRITER_SETTINGS)?;
-        connection
-            .prepare(statements::SET_ROOT.text())?
-            .execute(params![location.root().as_os_str().as_encoded_bytes()])?;
-        connection.execute_batch(statements::SHARED_SETTINGS)?;
-        connection.close().map_err(|(_, error)| error)
+/// Copies the file of a store that nothing changes meanwhile. Shares extents if the file system
+/// supports it.
+fn copy_file(store: &Path, temporary: &Path) -> Result<(), StoreError> {
+    let copied = fs::copy(store, temporary).map(drop);
+    copied.map_err(|error| StoreError::from_io("copying store", temporary, &error))
+}
+
+/// Copies the pages of one generation of a store, which may be changed meanwhile.
+fn copy_pages(store: &Path, temporary: &Path) -> Result<(), StoreError> {
+    let io = |error| StoreError::from_io("copying store", temporary, &error);
+    private_options().create(true).truncate(true).write(true).open(temporary).map_err(io)?;
+    let copy = || -> rusqlite::Result<()> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let from = Connection::open_with_flags(store, flags)?;
+        let mut to = Connection::open(temporary)?;
+        to.execute_batch(statements::WRITER_SETTINGS)?;
+        // All in one step: what is read is of one transaction.
+        Backup::new(&from, &mut to)?.step(-1)?;
+        to.close().map_err(|(_, error)| error)
     };
-    renamed().map_err(|error| StoreError::from_sqlite("copying store", &temporary, &error))?;
-    // Some systems sync only what was opened to write.
-    let written = OpenOptions::new().write(true).open(&temporary);
-    written.and_then(|file| file.sync_all()).map_err(failed)?;
-    let own = location.generation_path(generation);
-    crate::build::put_in_place(&temporary, &own, location.directory())?;
-    crate::format::segment::share(store, &own);
-    Ok(())
+    copy().map_err(|error| StoreError::from_sqlite("copying store", store, &error))
 }

@@ -143,11 +143,6 @@ impl Store {
         &self.path
     }
 
-    /// Identity of the file when it was opened.
-    pub(crate) fn version(&self) -> Version {
-        self.version
-    }
-
     /// Metadata.
     pub fn meta(&self) -> &Meta {
         &self.meta
@@ -361,7 +356,7 @@ pub(crate) fn wal_path(path: &Path) -> PathBuf {
 
 /// Validates the file header before SQLite opens the file: application, format, and completeness.
 /// Returns the file size.
-fn check_header(path: &Path) -> Result<u64, StoreError> {
+pub(crate) fn check_header(path: &Path) -> Result<u64, StoreError> {
     let attempt = "opening store";
     let wrong = |kind, detail: String| Err(StoreError::new(kind, attempt, path, detail));
     let io = |error| StoreError::from_io(attempt, path, &error);

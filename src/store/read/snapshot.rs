@@ -78,6 +78,16 @@ impl Snapshot {
         self.all(statements::PATHS, [], |row| Ok((FileKey(row.get(0)?), row.get(1)?)))
     }
 
+    /// Path and size of a file.
+    pub(crate) fn file_size(&self, key: u32) -> Result<Option<(RepoPath, u64)>, StoreError> {
+        Ok(self.one(statements::FILE_SIZE, [key], path_and_size)?.flatten())
+    }
+
+    /// Path and size of every file.
+    pub(crate) fn file_sizes(&self) -> Result<Vec<(RepoPath, u64)>, StoreError> {
+        Ok(self.all(statements::FILE_SIZES, [], path_and_size)?.into_iter().flatten().collect())
+    }
+
     /// File by key.
     pub fn file(&self, key: FileKey) -> Result<Option<FileRow>, StoreError> {
         Ok(self.noted(self.one(statements::FILE_BY_KEY, [key.0], file_row)?))
@@ -384,4 +394,10 @@ impl Snapshot {
         self.timed(run)
             .map_err(|error| StoreError::from_sqlite("reading store", self.store().path(), &error))
     }
+}
+
+/// Path and size of a file, from its row; none if its path is none of ours.
+fn path_and_size(row: &Row<'_>) -> rusqlite::Result<Option<(RepoPath, u64)>> {
+    let (path, size) = (row.get::<_, String>(0)?, row.get(1)?);
+    Ok(RepoPath::new(&path).map(|path| (path, size)))
 }
