@@ -259,7 +259,7 @@ fn times_of_files_of_another_checkout_are_no_evidence() {
 }
 
 #[test]
-fn of_several_stores_the_nearest_is_copied_and_less_is_asked_of_the_same_repository() {
+fn of_several_stores_the_nearest_is_copied_and_less_is_required_of_the_same_repository() {
     let (checkout, first) = Checkout::new(20);
     // Ten files of twenty are others.
     let other = |root: &Path| {

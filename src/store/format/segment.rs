@@ -166,7 +166,8 @@ impl Drop for Draft {
 pub(crate) fn share(segment: &Path, copy: &Path) {
     let to = segment_of(copy);
     // Immutable, so a hard link is safe. Without a segment the next change is a full build.
-    if let Err(error) = fs::hard_link(segment, &to).or_else(|_| fs::copy(segment, &to).map(drop)) {
+    let shared = fs::hard_link(segment, &to).or_else(|_| fs::copy(segment, &to).map(drop));
+    if let Err(error) = shared {
         tracing::debug!(%error, "a store is copied without its segment");
     }
 }
@@ -180,7 +181,7 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Opens the segment of the store with this uid, or that it is a copy of, and this kind; none if
+    /// Opens the segment of this kind of the store with this uid, or that it is a copy of; none if
     /// it is missing or differs.
     pub fn open(store: &Path, uid: u64, kind: u64) -> Option<Self> {
         let file = File::open(segment_of(store)).ok()?;

@@ -33,7 +33,7 @@ pub struct Adoption<'a> {
 
 /// Makes the store that `write` writes to a path the newest generation of a repository. It must
 /// be a whole store of this format and fingerprint: after an error, also one of `write`, nothing
-/// has changed. What it says of the repository is then brought up to date like after any change.
+/// has changed. Its rows are then brought up to date like after any change.
 pub fn adopt(
     lock: &WriterLock,
     adoption: Adoption<'_>,
