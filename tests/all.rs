@@ -36,6 +36,7 @@ mod plugin;
 mod query;
 mod readme;
 mod release;
+mod revisions;
 mod sample;
 mod server;
 mod store;

@@ -185,3 +185,17 @@ fn size(directory: &Path) -> u64 {
     let lasting = entries.filter(|entry| !entry.file_name().to_string_lossy().ends_with("-shm"));
     lasting.map(|entry| entry.metadata().expect("it is ours").len()).sum()
 }
+
+#[test]
+fn the_files_of_a_revision_go_with_its_index() {
+    let place = Place::new();
+    let revision = place.repository("cache/revisions/0123", "old");
+    let (kept, other) = (place.repository("kept", "kept"), place.repository("other", "other"));
+    for location in [&revision, &kept, &other] {
+        place.refresh(location);
+    }
+    let dropped = enforce_quota(&kept, &Limits { cache_bytes: 1, ..limits() });
+    assert_eq!(dropped.len(), 2);
+    assert!(!revision.root().exists(), "nobody else has them");
+    assert!(other.root().exists() && kept.root().exists());
+}

@@ -23,7 +23,7 @@ use cograph_index::{
 };
 use cograph_model::Verdict;
 use cograph_model::cancel::CancelToken;
-use cograph_store::{Location, Store};
+use cograph_store::{Location, REVISIONS, Store};
 use cograph_watch::Watch;
 use {cograph_grammar as grammar, cograph_history as history, cograph_server as server};
 
@@ -149,7 +149,7 @@ fn checked_out(
     };
     let commit =
         history::commit_of(&repository.root, revision, &cancel).map_err(|error| refused(&error))?;
-    let trees = repository.cache.join("revisions");
+    let trees = repository.cache.join(REVISIONS);
     let tree = trees.join(&commit);
     if !tree.exists() {
         let partial = trees.join(format!("{commit}.{}", std::process::id()));

@@ -1,15 +1,16 @@
 //! Files of a revision, written into a directory: for states that are not checked out, and for bare
-//! clones. Contents are those of the object store; no filter and no conversion is run. Symbolic
-//! links and other repositories are left out.
+//! clones. Contents are those of the object store; no filter and no conversion is run. Other
+//! repositories are left out. Symbolic links are made last, so that nothing is written through one.
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use super::git::{Git, GitError};
-use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
+use cograph_system::files;
+use cograph_system::names::from_bytes;
 
 /// Maximum time of writing the files.
 const TIME: Duration = Duration::from_secs(600);
@@ -17,6 +18,8 @@ const TIME: Duration = Duration::from_secs(600);
 const PART: usize = 1_000;
 /// Maximum size of the list of files.
 const MAX_LIST: usize = 512 << 20;
+/// Maximum length of the target of a link.
+const MAX_LINK: usize = 4096;
 /// Maximum size of all files together.
 const MAX_BYTES: u64 = 32 << 30;
 
@@ -67,34 +70,56 @@ pub fn write_tree(
 ) -> Result<u64, TreeError> {
     let git = Git::open(root, cancel)?;
     let listed = git.read(&["ls-tree", "-r", "-z", "--full-tree", commit], b"", MAX_LIST)?;
-    let mut files = Vec::new();
-    for entry in listed.split(|&byte| byte == 0) {
-        let Ok(entry) = std::str::from_utf8(entry) else { continue };
-        let Some((head, path)) = entry.split_once('\t') else { continue };
-        let mut head = head.split(' ');
-        let (mode, object) = (head.next().unwrap_or_default(), head.nth(1).unwrap_or_default());
-        // `100644` and `100755`: neither a link nor another repository.
-        let Some(path) = RepoPath::new(path).filter(|_| mode.starts_with("100")) else { continue };
-        files.push((path, object.to_owned()));
-    }
+    let files: Vec<TreeEntry> = listed.split(|&byte| byte == 0).filter_map(TreeEntry::of).collect();
     let mut writer = Writer::new(into, &files);
     for part in files.chunks(PART) {
-        let asked: String = part.iter().flat_map(|(_, object)| [object.as_str(), "\n"]).collect();
+        let asked: String = part.iter().flat_map(|file| [file.object.as_str(), "\n"]).collect();
         let arguments = ["cat-file", "--batch"];
         git.stream(&arguments, asked.as_bytes(), TIME, &mut |bytes| writer.take(bytes))?;
     }
     writer.finish()
 }
 
+/// File or link of a tree.
+struct TreeEntry {
+    /// Path below the directory.
+    path: PathBuf,
+    object: String,
+    is_link: bool,
+}
+
+impl TreeEntry {
+    /// Reads `<mode> <type> <object>`, a tab, and the path; none for other repositories.
+    fn of(line: &[u8]) -> Option<Self> {
+        let tab = memchr::memchr(b'\t', line)?;
+        let mut head = std::str::from_utf8(&line[..tab]).ok()?.split(' ');
+        let (mode, object) = (head.next()?, head.nth(1)?.to_owned());
+        let path = PathBuf::from(from_bytes(line[tab + 1..].to_vec()));
+        let is_below = path.components().all(|part| matches!(part, Component::Normal(_)));
+        let is_link = mode == "120000";
+        // `100644` and `100755` are files.
+        (is_below && (is_link || mode.starts_with("100"))).then_some(Self { path, object, is_link })
+    }
+}
+
+/// What is being read of an entry.
+enum TreeContent {
+    File(fs::File),
+    /// Target of a link.
+    Link(Vec<u8>),
+}
+
 /// Writer of the output of `cat-file --batch`: a line `<name> <type> <size>`, the content, and a
 /// newline, in the order of the files.
 struct Writer<'w> {
     into: &'w Path,
-    files: &'w [(RepoPath, String)],
+    files: &'w [TreeEntry],
     next: usize,
     head: Vec<u8>,
-    /// The file that is written, and the bytes that are missing with the newline.
-    current: Option<(fs::File, usize)>,
+    /// What is being read, and the bytes that are missing with the newline.
+    current: Option<(TreeContent, usize)>,
+    /// Links to make, with their targets.
+    links: Vec<(PathBuf, Vec<u8>)>,
     written: u64,
     bytes: u64,
     missing: u64,
@@ -102,13 +127,14 @@ struct Writer<'w> {
 }
 
 impl<'w> Writer<'w> {
-    fn new(into: &'w Path, files: &'w [(RepoPath, String)]) -> Self {
+    fn new(into: &'w Path, files: &'w [TreeEntry]) -> Self {
         Self {
             into,
             files,
             next: 0,
             head: Vec::new(),
             current: None,
+            links: Vec::new(),
             written: 0,
             bytes: 0,
             missing: 0,
@@ -120,17 +146,27 @@ impl<'w> Writer<'w> {
     fn take(&mut self, mut bytes: &[u8]) -> bool {
         while !bytes.is_empty() && self.failed.is_none() {
             match self.current.take() {
-                Some((mut file, missing)) => {
+                Some((mut reading, missing)) => {
                     let (now, rest) = bytes.split_at(missing.min(bytes.len()));
                     bytes = rest;
                     let left = missing - now.len();
                     // The newline behind the content is no part of it.
                     let content = if left == 0 { &now[..now.len() - 1] } else { now };
-                    if let Err(error) = file.write_all(content) {
+                    let taken = match &mut reading {
+                        TreeContent::File(file) => file.write_all(content),
+                        TreeContent::Link(target) => {
+                            target.extend_from_slice(content);
+                            Ok(())
+                        }
+                    };
+                    if let Err(error) = taken {
                         self.fail(error);
                     } else if left > 0 {
-                        self.current = Some((file, left));
+                        self.current = Some((reading, left));
                     } else {
+                        if let TreeContent::Link(target) = reading {
+                            self.links.push((self.files[self.next].path.clone(), target));
+                        }
                         self.written += 1;
                         self.next += 1;
                     }
@@ -161,21 +197,49 @@ impl<'w> Writer<'w> {
             self.failed = Some(TreeError::TooMuch);
             return;
         }
-        let Some((path, _)) = self.files.get(self.next) else { return };
-        let path = self.into.join(path.as_str());
+        let Some(entry) = self.files.get(self.next) else { return };
+        if entry.is_link && size <= MAX_LINK {
+            self.current = Some((TreeContent::Link(Vec::with_capacity(size)), size + 1));
+            return;
+        }
+        let path = self.into.join(&entry.path);
         let made = path.parent().map_or(Ok(()), fs::create_dir_all);
         match made.and_then(|()| fs::File::create_new(&path)) {
-            Ok(file) => self.current = Some((file, size + 1)),
+            Ok(file) => self.current = Some((TreeContent::File(file), size + 1)),
             Err(error) => self.fail(error),
         }
     }
 
     fn fail(&mut self, error: io::Error) {
-        let path = self.files.get(self.next).map_or("", |(path, _)| path.as_str());
-        self.failed = Some(TreeError::Write(path.to_owned(), error));
+        let path = self.files.get(self.next).map(|entry| entry.path.display().to_string());
+        self.failed = Some(TreeError::Write(path.unwrap_or_default(), error));
     }
 
-    fn finish(self) -> Result<u64, TreeError> {
+    /// Makes the links. Their directories are directories of the tree: where a tree has a file
+    /// below a link, which no checkout has, the link is left out.
+    fn make_links(&mut self) {
+        for (path, target) in std::mem::take(&mut self.links) {
+            let above: Vec<&Path> = path.ancestors().skip(1).collect();
+            let is_inside = above.iter().all(|above| {
+                let found = self.into.join(above).symlink_metadata();
+                found.map_or_else(|error| files::is_absent(&error), |found| found.is_dir())
+            });
+            let place = self.into.join(&path);
+            if !is_inside || place.symlink_metadata().is_ok() {
+                continue;
+            }
+            let made = place.parent().map_or(Ok(()), fs::create_dir_all);
+            if let Err(error) = made.and_then(|()| files::make_link(&place, target)) {
+                self.failed = Some(TreeError::Write(path.display().to_string(), error));
+                return;
+            }
+        }
+    }
+
+    fn finish(mut self) -> Result<u64, TreeError> {
+        if self.failed.is_none() {
+            self.make_links();
+        }
         match self.failed {
             Some(error) => Err(error),
             None if self.missing > 0 => Err(TreeError::Missing(self.missing)),

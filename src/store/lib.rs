@@ -45,7 +45,7 @@ pub use format::segment::{Draft, Placed, Segment, decompressed};
 pub use format::sql_value::SqlValue;
 pub use format::views::{KEPT_VIEWS, VIEWS, View, all_views};
 pub use lifecycle::adopt::{Adoption, adopt};
-pub use lifecycle::quota::{Dropped, bytes_taken, check_owner, enforce_quota};
+pub use lifecycle::quota::{Dropped, REVISIONS, bytes_taken, check_owner, enforce_quota};
 pub use lifecycle::seed::{Unindexed, seed};
 pub use lifecycle::side_files::{
     MAX_SIDE_FILES, read_in, read_side_file, read_side_head, remove_side_file, write_side_file,

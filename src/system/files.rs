@@ -17,12 +17,12 @@ pub use kind::{FileKind, FileStat};
 #[cfg(unix)]
 pub use unix::{
     OpenDirectory, absent, append_to, canonical, find, is_followed_link, is_pipe, is_special,
-    is_without_reader, open, sync_directory,
+    is_without_reader, make_link, open, sync_directory,
 };
 #[cfg(not(unix))]
 pub use windows::{
     OpenDirectory, absent, append_to, canonical, find, is_followed_link, is_pipe, is_special,
-    is_without_reader, open, sync_directory,
+    is_without_reader, make_link, open, sync_directory,
 };
 
 /// True if there is no such file.

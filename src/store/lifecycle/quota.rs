@@ -10,6 +10,9 @@ use crate::format::location::Location;
 use crate::format::ownership;
 use crate::read::connection::Store;
 
+/// Directory of the cache with the files of revisions, each in a directory of its own.
+pub const REVISIONS: &str = "revisions";
+
 /// Evicted repository.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Dropped {
@@ -50,10 +53,21 @@ pub fn enforce_quota(
         let root =
             recorded_root(&user.location).unwrap_or_else(|| user.location.root().to_path_buf());
         lock.remove_all();
+        remove_revision(cache, &root);
         taken -= user.bytes;
         dropped.push(Dropped { root, bytes: user.bytes });
     }
     Ok(dropped)
+}
+
+/// Removes the files of a revision that were written into the cache for its index. Readers of them
+/// are those of the index.
+fn remove_revision(cache: &Path, root: &Path) {
+    let own = root.parent().zip(fs::canonicalize(cache.join(REVISIONS)).ok());
+    if own.is_some_and(|(parent, revisions)| parent == revisions) {
+        // Best effort: they only occupy disk space.
+        let _ = fs::remove_dir_all(root);
+    }
 }
 
 /// Fails if the cache belongs to another user: it is neither read nor written then.

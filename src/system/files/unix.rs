@@ -1,8 +1,10 @@
 //! Files by descriptors of directories: no path is resolved twice.
 
+use std::ffi::OsString;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -206,4 +208,9 @@ fn nanoseconds(seconds: i64, nanoseconds: i64) -> i64 {
         .checked_mul(1_000_000_000)
         .and_then(|whole| whole.checked_add(nanoseconds))
         .unwrap_or(i64::MAX)
+}
+
+/// Makes a symbolic link at a path, where there must be nothing, to what these bytes name.
+pub fn make_link(path: &Path, target: Vec<u8>) -> io::Result<()> {
+    std::os::unix::fs::symlink(OsString::from_vec(target), path)
 }

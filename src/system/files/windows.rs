@@ -157,3 +157,9 @@ fn nanoseconds(steps: u64) -> i64 {
     let since = steps.checked_sub(FROM_1601_TO_1970).and_then(|steps| steps.checked_mul(100));
     since.and_then(|since| i64::try_from(since).ok()).unwrap_or(i64::MAX)
 }
+
+/// Makes a file with the name of the target at a path, where there must be nothing, as git does
+/// where links take a privilege.
+pub fn make_link(path: &Path, target: Vec<u8>) -> io::Result<()> {
+    io::Write::write_all(&mut File::create_new(path)?, &target)
+}
