@@ -32,5 +32,5 @@ pub use dataset::{Origin, Written, export_dataset};
 pub use document::Exported;
 pub use export::{ExportError, export};
 pub use import::{ImportError, Imported, import};
-pub use packages::ReadText;
+pub use packages::{KeptManifests, MAX_KEPT_MANIFESTS, ManifestFiles, ReadText};
 pub use requirements::{MAX_MANIFESTS, Requirements, packages};

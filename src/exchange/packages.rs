@@ -1,15 +1,16 @@
 //! Packages of files, and of names outside of the repository, as far as manifests and locks of
 //! package managers say. Which manager a language has is data.
 
+mod kept;
 mod manifest;
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use rustc_hash::FxHashMap;
 
 use cograph_model::RepoPath;
+pub use kept::{KeptManifests, MAX_KEPT_MANIFESTS, ManifestFiles};
 pub(crate) use manifest::{Manifest, folded, is_version};
 
 /// Reads a file of the repository; none if there is none that can be read.
@@ -62,14 +63,26 @@ pub(crate) struct PackageId {
 
 /// Packages of a repository. Manifests are read when they are needed.
 pub(crate) struct Packages<'r> {
-    read: ReadText<'r>,
+    source: ManifestSource<'r>,
     /// By the path of a manifest or lock; none for one that is not read.
-    read_before: FxHashMap<String, Option<Rc<Manifest>>>,
+    read_before: FxHashMap<String, Option<Arc<Manifest>>>,
+}
+
+/// Where manifests come from.
+#[derive(Clone, Copy)]
+enum ManifestSource<'r> {
+    Read(ReadText<'r>),
+    Kept(&'r ManifestFiles<'r>),
 }
 
 impl<'r> Packages<'r> {
     pub(crate) fn new(read: ReadText<'r>) -> Self {
-        Self { read, read_before: FxHashMap::default() }
+        Self { source: ManifestSource::Read(read), read_before: FxHashMap::default() }
+    }
+
+    /// The same with manifests that are kept.
+    pub(crate) fn kept(files: &'r ManifestFiles<'r>) -> Self {
+        Self { source: ManifestSource::Kept(files), read_before: FxHashMap::default() }
     }
 
     /// Package that a file of a language belongs to: that of the nearest manifest above it.
@@ -142,17 +155,20 @@ impl<'r> Packages<'r> {
         None
     }
 
-    pub(crate) fn manifest(&mut self, manager: &Manager, path: String) -> Option<Rc<Manifest>> {
-        let Self { read, read_before } = self;
+    pub(crate) fn manifest(&mut self, manager: &Manager, path: String) -> Option<Arc<Manifest>> {
+        let Self { source, read_before } = self;
         let known = read_before.entry(path).or_insert_with_key(|path| {
-            let bytes = read(&RepoPath::new(path)?)?;
             let keys = manifest::Keys {
                 name: &manager.name,
                 written: &manager.written,
                 version: &manager.version,
                 needs: &manager.needs,
             };
-            Some(Rc::new(Manifest::read(path, &String::from_utf8_lossy(&bytes), &keys)))
+            let parse = |bytes: &[u8]| Manifest::read(path, &String::from_utf8_lossy(bytes), &keys);
+            match source {
+                ManifestSource::Read(read) => Some(Arc::new(parse(&read(&RepoPath::new(path)?)?))),
+                ManifestSource::Kept(files) => files.manifest(path, parse),
+            }
         });
         known.clone()
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::packages::{
-    MANAGERS, Manager, Manifest, Packages, ReadText, folded, is_version, manager_of,
+    MANAGERS, Manager, Manifest, ManifestFiles, Packages, folded, is_version, manager_of,
 };
 use cograph_model::RepoPath;
 use cograph_model::package::{ModuleFiles, ModuleForm, OfferedPackage, Requirement};
@@ -15,10 +15,10 @@ pub const MAX_MANIFESTS: usize = 2000;
 /// Packages of a repository, those in outer directories first.
 pub fn packages(
     snapshot: &Snapshot,
-    read: ReadText<'_>,
+    files: &ManifestFiles<'_>,
 ) -> Result<Vec<OfferedPackage>, StoreError> {
     let paths = snapshot.path_table()?;
-    let (mut reading, mut found) = (Packages::new(read), Vec::new());
+    let (mut reading, mut found) = (Packages::kept(files), Vec::new());
     for (name, manager) in MANAGERS.iter() {
         let Some(form) = form_of(manager) else { continue };
         let mut places: BTreeSet<(usize, &str)> = BTreeSet::new();
@@ -59,8 +59,8 @@ pub struct Requirements<'r>(Packages<'r>);
 
 impl<'r> Requirements<'r> {
     /// Reads manifests when they are needed.
-    pub fn new(read: ReadText<'r>) -> Self {
-        Self(Packages::new(read))
+    pub fn new(files: &'r ManifestFiles<'r>) -> Self {
+        Self(Packages::kept(files))
     }
 
     /// What the manifests above a file in a language say of a package.
@@ -120,6 +120,7 @@ fn written(manager: &Manager, name: &str, written: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cograph_model::graph::FileStamp;
 
     #[test]
     fn a_manifest_declares_a_package_denies_it_or_says_nothing() {
@@ -133,7 +134,9 @@ mod tests {
             let (name, language) = (name.to_owned(), &MANAGERS[manager].languages[0]);
             let package =
                 OfferedPackage { manager: manager.to_owned(), name, ..OfferedPackage::default() };
-            Requirements::new(&read).of(&path, language, &package)
+            let (stamp, kept) = (|_: &RepoPath| Some(FileStamp::default()), Default::default());
+            let files = ManifestFiles { read: &read, stamp: &stamp, kept: &kept };
+            Requirements::new(&files).of(&path, language, &package)
         };
         let declared = |version: &str| Requirement::Declared(version.to_owned());
         let own = [("pyproject.toml", manifest)];

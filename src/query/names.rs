@@ -92,6 +92,12 @@ fn named(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>>, QueryE
     }
 }
 
+/// True if a symbol may have a name. Names like it, which an error lists, are not looked for.
+pub(super) fn may_exist(lookup: &Lookup<'_>, wanted: &str) -> Result<bool, QueryError> {
+    let wanted = normalized(wanted);
+    Ok(place(wanted).is_some() || !named(lookup, wanted)?.is_empty())
+}
+
 /// Meaning of a name: a symbol with equivalent ones (overloads, and methods related to it by
 /// overriding or implementing).
 pub(super) struct Meaning {

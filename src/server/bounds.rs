@@ -6,12 +6,13 @@ use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
 use super::tools::tool::MAX_ROOT_BYTES;
 use super::tools::tool::common::MAX_MEANINGS;
-use super::tools::tool::members::crossing;
+use super::tools::tool::members::{asking, crossing};
 use super::tools::{explore, impact};
 use crate::base::limits::Limits;
 use crate::proxy::federation::{self, registry, tools};
 use crate::proxy::upstream::{connection, http as upstream_http, listing};
 use crate::session::dispatch::notices;
+use crate::workspace::repositories::shared;
 use crate::{
     jsonrpc::message,
     protocol::{resources, subscriptions},
@@ -185,6 +186,9 @@ fn of_workspaces() -> Vec<(&'static str, String)> {
     vec![
         ("config::MAX_MEMBERS", count(config::MAX_MEMBERS)),
         ("exchange::MAX_MANIFESTS", count(cograph_exchange::MAX_MANIFESTS)),
+        ("exchange::MAX_KEPT_MANIFESTS", count(cograph_exchange::MAX_KEPT_MANIFESTS)),
+        ("shared::MAX_WITH_MANIFESTS", count(shared::MAX_WITH_MANIFESTS)),
+        ("asking::MAX_ANSWERING", count(asking::MAX_ANSWERING)),
         ("crossing::MAX_POSSIBLE", count(query::crossing::MAX_POSSIBLE)),
         ("crossing::MAX_SITES", count(crossing::MAX_SITES)),
         ("tool::MAX_ROOT_BYTES", bytes(MAX_ROOT_BYTES)),

@@ -111,7 +111,7 @@ pub fn outside(
 
 /// Returns how many segments of a qualified name outside follow the wanted ones; none if it is
 /// another name. The wanted ones are its beginning, or they end at most one segment before its end.
-fn members(text: &str, wanted: &[&str]) -> Option<usize> {
+pub(super) fn members(text: &str, wanted: &[&str]) -> Option<usize> {
     let own: Vec<&str> = names::segments(text)
         .into_iter()
         .map(|segment| external_callable(segment).unwrap_or(segment))

@@ -9,8 +9,13 @@ use std::cell::Cell;
 use std::fmt;
 
 thread_local! {
-    /// Number of characters escaped on this thread: a call is rendered on one thread.
+    /// Number of characters escaped on this thread.
     static ESCAPED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Adds what was escaped for this thread's call on another one.
+pub(crate) fn count(escaped: u64) {
+    ESCAPED.set(ESCAPED.get() + escaped);
 }
 
 /// Runs `work` and counts the characters escaped in it, including those of entries that did not

@@ -267,7 +267,8 @@ impl Repositories {
         let config = self.chosen.config()?;
         let &Question { of_session, patience, host, .. } = question;
         let location = Location::new(&repository.cache, &repository.root).under(repository.rules);
-        let files = Files { root: Root::new(&repository.root), limits: config.limits };
+        let manifests = self.shared.manifests(&repository.root);
+        let files = Files { root: Root::new(&repository.root), limits: config.limits, manifests };
         let ready = |snapshot, files, behind, extent| {
             let location = location.clone();
             Readiness::Ready(Box::new(OpenRepository {

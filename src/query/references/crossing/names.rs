@@ -11,6 +11,7 @@ use crate::graph::filter::FileFilter;
 use crate::graph::having::having;
 use crate::graph::lookup::Lookup;
 use crate::names::segments;
+use crate::references::outside::members;
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::external_callable;
 use cograph_model::{SiteKind, words};
@@ -49,6 +50,8 @@ pub struct UseSite {
 pub struct OutsideNames<'q> {
     lookup: Lookup<'q>,
     names: BTreeMap<OutsideName, Vec<SiteRow>>,
+    /// Qualified names whose last part is wanted, whatever the filter takes.
+    written: Vec<Rc<str>>,
 }
 
 impl<'q> OutsideNames<'q> {
@@ -71,9 +74,6 @@ impl<'q> OutsideNames<'q> {
             }
             for site in snapshot.sites_outside(&file)? {
                 let SiteTarget::External(name) = site.target else { continue };
-                if !(filter.kinds.is_empty() || filter.kinds.contains(&site.kind)) {
-                    continue;
-                }
                 let text = match texts.get(&name) {
                     Some(known) => known.clone(),
                     None => {
@@ -85,6 +85,9 @@ impl<'q> OutsideNames<'q> {
                     }
                 };
                 let Some(text) = text else { continue };
+                if !(filter.kinds.is_empty() || filter.kinds.contains(&site.kind)) {
+                    continue;
+                }
                 let is_test = match site.enclosing {
                     Some(enclosing) => lookup.is_test(&*lookup.symbol(enclosing)?)?,
                     None => file.test,
@@ -100,7 +103,14 @@ impl<'q> OutsideNames<'q> {
         for sites in names.values_mut() {
             sites.sort_by_key(|site| lookup.order().site(site));
         }
-        Ok(Self { lookup, names })
+        let written = texts.into_values().flatten().collect();
+        Ok(Self { lookup, names, written })
+    }
+
+    /// True if a name outside is the given one, or that of a member of it.
+    pub fn have(&self, name: &str) -> bool {
+        let wanted = segments(name.trim().trim_matches('`'));
+        self.written.iter().any(|text| members(text, &wanted).is_some())
     }
 
     /// Names with the numbers of their sites.

@@ -36,6 +36,9 @@ pub fn subjects(
     cancel: &CancelToken,
 ) -> Result<Vec<Subject>, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
+    if !names::may_exist(&lookup, wanted)? {
+        return Ok(Vec::new());
+    }
     let meanings = match names::meanings(&lookup, wanted) {
         Err(QueryError::NoSuchSymbol { .. }) => return Ok(Vec::new()),
         meanings => meanings?,

@@ -105,7 +105,8 @@ mod tests {
         let gone: Vec<RepoPath> = (0..40)
             .map(|number| RepoPath::new(&format!("sub/file_{number}.py")).expect("well formed"))
             .collect();
-        let files = Files { root: cograph_source::Root::new(&root), limits: Limits::default() };
+        let root = cograph_source::Root::new(&root);
+        let files = Files { root, limits: Limits::default(), manifests: Default::default() };
         let all = ChangeSet::Some { touched: Vec::new(), gone, compared: None };
         let first = |texts: &[&str]| -> Vec<String> {
             let split = QueryHints::texts(texts.iter().copied()).split(&all, &files);

@@ -6,6 +6,7 @@ use super::root_selection::RootSelection;
 use super::watches::Watches;
 use crate::workspace::repositories::unavailable::{Unavailable, unavailable};
 use cograph_config::{Config, ConfigError};
+use cograph_exchange::KeptManifests;
 use cograph_index::{Job, Jobs, Outcome, Verified};
 use cograph_store::{
     Identity, Location, MonotonicClock, Opener, Pool, PoolSettings, Store, StoreError, StoreOpener,
@@ -13,8 +14,13 @@ use cograph_store::{
 };
 use cograph_system::allocator;
 use parking_lot::{Mutex, MutexGuard};
+use rustc_hash::FxHashMap;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
+
+/// Maximum number of repositories whose manifests are kept.
+pub(crate) const MAX_WITH_MANIFESTS: usize = 64;
 
 /// See the module.
 pub(crate) struct Shared {
@@ -24,6 +30,8 @@ pub(crate) struct Shared {
     pub(super) jobs: Jobs,
     pub(super) verified: Verified,
     pub(super) watches: Watches,
+    /// Manifests that were read, by the root of their repository.
+    manifests: Mutex<FxHashMap<PathBuf, Arc<KeptManifests>>>,
     /// Interest of calls and sessions in index runs.
     pub(super) wanted: JobInterest,
     sessions: Arc<Sessions>,
@@ -77,6 +85,7 @@ impl Shared {
             jobs: Jobs::with_callback(limits, worker, published),
             verified: Verified::new(),
             watches,
+            manifests: Mutex::default(),
             wanted: JobInterest::default(),
             sessions,
         })
@@ -88,6 +97,15 @@ impl Shared {
         open.retain(|known| known.strong_count() > 0);
         open.push(Arc::downgrade(session));
         self.sessions.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Manifests of the repository at a root that were read.
+    pub(super) fn manifests(&self, root: &Path) -> Arc<KeptManifests> {
+        let mut known = self.manifests.lock();
+        if known.len() >= MAX_WITH_MANIFESTS && !known.contains_key(root) {
+            known.clear();
+        }
+        Arc::clone(known.entry(root.to_path_buf()).or_default())
     }
 
     /// Open stores.

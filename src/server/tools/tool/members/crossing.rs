@@ -2,14 +2,14 @@
 //! with the symbols of the others that they name.
 
 use super::member_answer::MemberAnswer;
-use crate::tools::tool::common::{MAX_MEANINGS, certainty, kinds, tests};
+use crate::tools::tool::common::{certainty, kinds, tests};
 use crate::tools::tool::values::Arguments;
-use cograph_exchange::{self as exchange, Requirements};
+use cograph_exchange::{self as exchange, ManifestFiles, Requirements};
 use cograph_model::cancel::CancelToken;
 use cograph_model::package::{OfferedPackage, Requirement};
 use cograph_model::{RepoPath, SiteKind};
 use cograph_query::crossing::{
-    Export, Exports, OutsideName, OutsideNames, Subject, UseFilter, UseSite, may_name, subjects,
+    Export, Exports, OutsideName, OutsideNames, Subject, UseFilter, UseSite, may_name,
 };
 use cograph_query::{Certainty, QueryError, ReadFile};
 use std::collections::BTreeMap;
@@ -71,6 +71,8 @@ pub(super) struct Crossing {
     pub(super) of: &'static str,
     pub(super) crossed: Vec<Crossed>,
     pub(super) elsewhere: Vec<Elsewhere>,
+    /// By member, whether names outside of it are those of the symbols.
+    pub(super) users: Vec<bool>,
     /// True if all uses are calls.
     has_calls_only: bool,
     /// Lowest certainty to list, if the call names one.
@@ -96,22 +98,10 @@ impl Crossing {
         asked: &[MemberAnswer],
         cancel: &CancelToken,
     ) -> Result<Self, QueryError> {
-        let mut found: Vec<(usize, Subject)> = Vec::new();
-        for (member, one) in asked.iter().enumerate() {
-            for symbol in arguments.texts("symbol") {
-                let subjects = subjects(&one.opened.snapshot, symbol, MAX_MEANINGS, cancel)?;
-                let is_new = |subject: &Subject, found: &[(usize, Subject)]| {
-                    !found
-                        .iter()
-                        .any(|(of, known)| *of == member && known.symbol.key == subject.symbol.key)
-                };
-                for subject in subjects {
-                    if is_new(&subject, &found) {
-                        found.push((member, subject));
-                    }
-                }
-            }
-        }
+        let found = asked.iter().enumerate();
+        let found =
+            found.flat_map(|(at, one)| one.subjects.iter().map(move |own| (at, own.clone())));
+        let found: Vec<(usize, Subject)> = found.collect();
         let mut crossing = Self {
             what: followed.what,
             of: followed.of,
@@ -123,7 +113,10 @@ impl Crossing {
         }
         let packages = asked.iter().map(|one| {
             let read = |path: &RepoPath| one.opened.files.read(path).ok();
-            Ok(exchange::packages(&one.opened.snapshot, &read)?)
+            let stamp = |path: &RepoPath| one.opened.files.root.stat(path);
+            let kept = &one.opened.files.manifests;
+            let files = ManifestFiles { read: &read, stamp: &stamp, kept };
+            Ok(exchange::packages(&one.opened.snapshot, &files)?)
         });
         let packages = packages.collect::<Result<Vec<_>, QueryError>>()?;
         let exports = asked.iter().zip(&packages);
@@ -151,8 +144,9 @@ impl Crossing {
             matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
         };
         crossing.has_calls_only = !filter.kinds.is_empty() && filter.kinds.iter().all(is_call);
+        let symbols = arguments.texts("symbol");
         for user in 0..asked.len() {
-            crossing.add_uses(user, &mut join, &filter, cancel)?;
+            crossing.add_uses(user, symbols, &mut join, &filter, cancel)?;
         }
         for crossed in &mut crossing.crossed {
             crossed.uses.sort_by(|a, b| {
@@ -166,6 +160,7 @@ impl Crossing {
     fn add_uses(
         &mut self,
         user: usize,
+        symbols: &[String],
         join: &mut Join<'_>,
         filter: &UseFilter,
         cancel: &CancelToken,
@@ -183,9 +178,13 @@ impl Crossing {
         wanted.dedup();
         let snapshot = &join.asked[user].opened.snapshot;
         let names = OutsideNames::ending_with(snapshot, &wanted, filter, cancel)?;
+        self.users.push(symbols.iter().any(|symbol| names.have(symbol)));
         let files = &join.asked[user].opened.files;
         let read = |path: &RepoPath| files.read(path).ok();
-        let mut requirements = Requirements::new(&read);
+        let stamp = |path: &RepoPath| files.root.stat(path);
+        let kept = &files.manifests;
+        let manifests = ManifestFiles { read: &read, stamp: &stamp, kept };
+        let mut requirements = Requirements::new(&manifests);
         for (name, total) in names.names() {
             let targets = join.targets(name)?.clone();
             if targets.is_empty() {
