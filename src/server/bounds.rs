@@ -6,7 +6,7 @@ use super::runtime::http::{self, body, bridge, unauthenticated};
 use super::runtime::sessions;
 use super::tools::tool::MAX_ROOT_BYTES;
 use super::tools::tool::common::MAX_MEANINGS;
-use super::tools::tool::members::{asking, crossing};
+use super::tools::tool::members::{crossing, parallel};
 use super::tools::{explore, impact};
 use crate::base::limits::Limits;
 use crate::proxy::federation::{self, registry, tools};
@@ -188,7 +188,7 @@ fn of_workspaces() -> Vec<(&'static str, String)> {
         ("exchange::MAX_MANIFESTS", count(cograph_exchange::MAX_MANIFESTS)),
         ("exchange::MAX_KEPT_MANIFESTS", count(cograph_exchange::MAX_KEPT_MANIFESTS)),
         ("shared::MAX_WITH_MANIFESTS", count(shared::MAX_WITH_MANIFESTS)),
-        ("asking::MAX_ANSWERING", count(asking::MAX_ANSWERING)),
+        ("parallel::MAX_AT_A_TIME", count(parallel::MAX_AT_A_TIME)),
         ("crossing::MAX_POSSIBLE", count(query::crossing::MAX_POSSIBLE)),
         ("crossing::MAX_SITES", count(crossing::MAX_SITES)),
         ("tool::MAX_ROOT_BYTES", bytes(MAX_ROOT_BYTES)),

@@ -13,5 +13,5 @@ mod names;
 mod subject;
 
 pub use exports::{Export, Exports, MAX_POSSIBLE};
-pub use names::{OutsideName, OutsideNames, UseFilter, UseSite, may_name};
+pub use names::{OutsideName, OutsideNames, UseFilter, UseLookup, UseSite, may_name};
 pub use subject::{Subject, subjects};

@@ -21,7 +21,7 @@ use cograph_system::owner::private_options;
 
 /// Number of files to compare, and minimum number to match: fewer are no evidence, and indexed
 /// quickly anyway.
-const SAMPLED_FILES: u32 = 128;
+const SAMPLED_FILES: u32 = 512;
 const LEAST: usize = 10;
 /// Required matches out of ten; of another checkout of the same repository, a change of half of the
 /// files is cheaper than a build.

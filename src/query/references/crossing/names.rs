@@ -47,20 +47,22 @@ pub struct UseSite {
 }
 
 /// Names outside of a repository with their sites, by name, each by file and position.
-pub struct OutsideNames<'q> {
-    lookup: Lookup<'q>,
+pub struct OutsideNames {
     names: BTreeMap<OutsideName, Vec<SiteRow>>,
     /// Qualified names whose last part is wanted, whatever the filter takes.
-    written: Vec<Rc<str>>,
+    written: Vec<String>,
 }
 
-impl<'q> OutsideNames<'q> {
+/// Rows of the repository whose names were found, for their sites.
+pub struct UseLookup<'q>(Lookup<'q>);
+
+impl OutsideNames {
     /// Finds the names whose last part is one of `wanted`.
     pub fn ending_with(
-        snapshot: &'q Snapshot,
-        wanted: &[&str],
+        snapshot: &Snapshot,
+        wanted: &[String],
         filter: &UseFilter,
-        cancel: &'q CancelToken,
+        cancel: &CancelToken,
     ) -> Result<Self, QueryError> {
         let lookup = Lookup::new(snapshot, cancel)?;
         let admitted = FileFilter::new(&lookup, filter.path.as_deref(), None)?;
@@ -78,7 +80,7 @@ impl<'q> OutsideNames<'q> {
                     Some(known) => known.clone(),
                     None => {
                         let text = lookup.name(name)?;
-                        let fits = wanted.contains(&last_part(&text));
+                        let fits = wanted.iter().any(|end| end == last_part(&text));
                         let text = fits.then_some(text);
                         texts.insert(name, text.clone());
                         text
@@ -103,8 +105,17 @@ impl<'q> OutsideNames<'q> {
         for sites in names.values_mut() {
             sites.sort_by_key(|site| lookup.order().site(site));
         }
-        let written = texts.into_values().flatten().collect();
-        Ok(Self { lookup, names, written })
+        let written = texts.into_values().flatten().map(|text| text.to_string()).collect();
+        Ok(Self { names, written })
+    }
+
+    /// Lookup for the sites of the names in the snapshot that they are of.
+    pub fn lookup<'q>(
+        &self,
+        snapshot: &'q Snapshot,
+        cancel: &'q CancelToken,
+    ) -> Result<UseLookup<'q>, QueryError> {
+        Ok(UseLookup(Lookup::new(snapshot, cancel)?))
     }
 
     /// True if a name outside is the given one, or that of a member of it.
@@ -119,12 +130,17 @@ impl<'q> OutsideNames<'q> {
     }
 
     /// The first sites of a name.
-    pub fn sites(&self, name: &OutsideName, most: usize) -> Result<Vec<UseSite>, QueryError> {
+    pub fn sites(
+        &self,
+        UseLookup(lookup): &UseLookup<'_>,
+        name: &OutsideName,
+        most: usize,
+    ) -> Result<Vec<UseSite>, QueryError> {
         let sites = self.names.get(name).map_or(&[][..], Vec::as_slice);
         let one = |site: &SiteRow| {
             Ok(UseSite {
-                site: self.lookup.site(site)?,
-                enclosing: site.enclosing.map(|key| self.lookup.info_of(key)).transpose()?,
+                site: lookup.site(site)?,
+                enclosing: site.enclosing.map(|key| lookup.info_of(key)).transpose()?,
             })
         };
         sites.iter().take(most).map(one).collect()
@@ -153,7 +169,7 @@ fn last_part(text: &str) -> &str {
 
 /// Files that may use one of the names: those with its words in their text, and those whose words
 /// are not indexed.
-fn files_with(lookup: &Lookup<'_>, wanted: &[&str]) -> Result<Vec<FileKey>, QueryError> {
+fn files_with(lookup: &Lookup<'_>, wanted: &[String]) -> Result<Vec<FileKey>, QueryError> {
     let mut found: BTreeSet<FileKey> = BTreeSet::new();
     for name in wanted {
         let terms = words::terms_of(name.as_bytes());

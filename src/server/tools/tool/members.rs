@@ -1,10 +1,11 @@
 //! A call about a workspace: every member answers on its own, and the answers follow each other
 //! below a line with its name, within one budget. Knows no concrete tool.
 
-pub(crate) mod asking;
+mod asking;
 pub(crate) mod crossing;
 mod crossing_text;
 mod member_answer;
+pub(crate) mod parallel;
 
 use crate::answers::origins::{HEADING, escaped};
 use crate::base::escape::SafeLine;
@@ -53,11 +54,11 @@ pub(crate) fn answer(
         Err(NoAnswers::Cancelled) => return Reply::error(format!("{}: cancelled", tool.name)),
         Err(NoAnswers::Failed(error)) => return Reply::error(format!("{}: {error}", tool.name)),
     };
-    let spent = answers.asked.iter().map(|one| one.opened.snapshot.time_in_statements());
     let crossing = match followed {
-        Some(followed) => Crossing::new(followed, arguments, &answers.asked, host.cancel()),
+        Some(followed) => Crossing::new(followed, arguments, &mut answers.asked, host.cancel()),
         None => Ok(Crossing::default()),
     };
+    let spent = answers.asked.iter().map(|one| one.opened.snapshot.time_in_statements());
     host.spent_in_statements(spent.sum::<Duration>());
     let crossing = match crossing {
         Ok(crossing) => crossing,

@@ -3,7 +3,8 @@
 
 use super::crossing::Followed;
 use super::member_answer::{AllAnswers, HEAD, LEAST_BUDGET, LEFT_OUT, MemberAnswer, Run, TOKEN};
-use crate::base::escape::{self, SafeLine};
+use super::parallel;
+use crate::base::escape::SafeLine;
 use crate::jsonrpc::admission::Class;
 use crate::tools::tool::common::MAX_MEANINGS;
 use crate::tools::tool::reply::{Marks, Outcome, Reply};
@@ -17,13 +18,7 @@ use crate::workspace::repositories::{
 use cograph_model::cancel::CancelToken;
 use cograph_query::QueryError;
 use cograph_query::crossing::{Subject, subjects};
-use cograph_system::allocator;
-use parking_lot::Mutex;
 use std::time::Duration;
-use std::{panic, thread};
-
-/// Maximum number of members that answer at a time: one call must not occupy a large machine.
-pub(crate) const MAX_ANSWERING: usize = 4;
 
 /// Why there are no answers.
 pub(super) enum NoAnswers {
@@ -175,55 +170,17 @@ impl Asking<'_> {
         is_joined: bool,
     ) -> Vec<AnsweredMember> {
         let Self { tool, repositories, host, form, run, followed, .. } = *self;
-        let answering = open.iter().filter(|one| one.answers(is_joined)).count();
-        let threads = thread::available_parallelism().map_or(1, usize::from);
-        let threads = threads.min(MAX_ANSWERING).min(answering);
-        if threads <= 1 || followed.is_none() {
-            let answered = |one: OpenMember| {
-                let reply = one
-                    .answers(is_joined)
-                    .then(|| run(tool, arguments, &one.opened, repositories, host, form));
-                one.with(reply)
-            };
-            return open.into_iter().map(answered).collect();
+        let answered = |one: OpenMember, host: &dyn Host| {
+            let reply = one
+                .answers(is_joined)
+                .then(|| run(tool, arguments, &one.opened, repositories, host, form));
+            one.with(reply)
+        };
+        if followed.is_none() {
+            return open.into_iter().map(|one| answered(one, host)).collect();
         }
         let quiet = Quiet(host.cancel());
-        let queue = Mutex::new(open.into_iter());
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let next = queue.lock().next();
-                let Some(one) = next else { return done };
-                let reply = one
-                    .answers(is_joined)
-                    .then(|| run(tool, arguments, &one.opened, repositories, &quiet, form));
-                done.push(one.with(reply));
-            }
-        };
-        let mut done = thread::scope(|scope| {
-            let spawned = |number: usize| {
-                let name = format!("member-{number}");
-                let counted = || {
-                    allocator::share_arena();
-                    escape::counting(work)
-                };
-                thread::Builder::new().name(name).spawn_scoped(scope, counted).ok()
-            };
-            let others: Vec<_> = (1..threads).filter_map(spawned).collect();
-            let mut done = work();
-            for other in others {
-                match other.join() {
-                    Ok((part, escaped)) => {
-                        escape::count(escaped);
-                        done.extend(part);
-                    }
-                    Err(reason) => panic::resume_unwind(reason),
-                }
-            }
-            done
-        });
-        done.sort_by_key(|one| one.member);
-        done
+        parallel::each(open, |one| answered(one, &quiet))
     }
 }
 

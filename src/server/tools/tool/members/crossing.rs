@@ -2,6 +2,7 @@
 //! with the symbols of the others that they name.
 
 use super::member_answer::MemberAnswer;
+use super::parallel;
 use crate::tools::tool::common::{certainty, kinds, tests};
 use crate::tools::tool::values::Arguments;
 use cograph_exchange::{self as exchange, ManifestFiles, Requirements};
@@ -95,7 +96,7 @@ impl Crossing {
     pub(super) fn new(
         followed: &Followed,
         arguments: &Arguments,
-        asked: &[MemberAnswer],
+        asked: &mut [MemberAnswer],
         cancel: &CancelToken,
     ) -> Result<Self, QueryError> {
         let found = asked.iter().enumerate();
@@ -119,14 +120,6 @@ impl Crossing {
             Ok(exchange::packages(&one.opened.snapshot, &files)?)
         });
         let packages = packages.collect::<Result<Vec<_>, QueryError>>()?;
-        let exports = asked.iter().zip(&packages);
-        let exports = exports.map(|(one, own)| Exports::new(&one.opened.snapshot, own, cancel));
-        let mut join = Join {
-            asked,
-            packages: &packages,
-            exports: exports.collect::<Result<_, _>>()?,
-            known: BTreeMap::new(),
-        };
         crossing.crossed = found
             .into_iter()
             .map(|(member, subject)| {
@@ -144,11 +137,29 @@ impl Crossing {
             matches!(kind, SiteKind::Call | SiteKind::Construct | SiteKind::Decorate)
         };
         crossing.has_calls_only = !filter.kinds.is_empty() && filter.kinds.iter().all(is_call);
+        let ends = crossing.ends(&packages);
+        let names = parallel::each(asked.iter_mut().collect(), |one| {
+            OutsideNames::ending_with(&one.opened.snapshot, &ends, &filter, cancel)
+        });
+        let asked = &*asked;
+        let exports = asked.iter().zip(&packages);
+        let exports = exports.map(|(one, own)| Exports::new(&one.opened.snapshot, own, cancel));
+        let mut join = Join {
+            asked,
+            packages: &packages,
+            exports: exports.collect::<Result<_, _>>()?,
+            known: BTreeMap::new(),
+        };
         let symbols = arguments.texts("symbol");
-        for user in 0..asked.len() {
-            crossing.add_uses(user, symbols, &mut join, &filter, cancel)?;
+        for (user, names) in names.into_iter().enumerate() {
+            let names = names?;
+            crossing.users.push(symbols.iter().any(|symbol| names.have(symbol)));
+            crossing.add_uses(user, &names, &mut join, cancel)?;
         }
         for crossed in &mut crossing.crossed {
+            for one in &crossed.uses {
+                crossing.users[one.user] = true;
+            }
             crossed.uses.sort_by(|a, b| {
                 (a.certainty, a.user, &a.name).cmp(&(b.certainty, b.user, &b.name))
             });
@@ -156,29 +167,31 @@ impl Crossing {
         Ok(crossing)
     }
 
+    /// Last parts of the names that may lead to the symbols.
+    fn ends(&self, packages: &[Vec<OfferedPackage>]) -> Vec<String> {
+        let mut ends: Vec<String> = Vec::new();
+        for crossed in &self.crossed {
+            ends.extend(crossed.subject.names.iter().cloned());
+            if crossed.subject.is_default {
+                let packages = packages[crossed.member].iter();
+                let own = packages.filter_map(|one| one.written.rsplit(['/', '.', ':']).next());
+                ends.extend(own.filter(|end| !end.is_empty()).map(str::to_owned));
+            }
+        }
+        ends.sort_unstable();
+        ends.dedup();
+        ends
+    }
+
     /// Adds the uses in one member.
     fn add_uses(
         &mut self,
         user: usize,
-        symbols: &[String],
+        names: &OutsideNames,
         join: &mut Join<'_>,
-        filter: &UseFilter,
         cancel: &CancelToken,
     ) -> Result<(), QueryError> {
-        let mut wanted: Vec<&str> = Vec::new();
-        for crossed in &self.crossed {
-            wanted.extend(crossed.subject.names.iter().map(String::as_str));
-            if crossed.subject.is_default {
-                let packages = join.packages[crossed.member].iter();
-                let ends = packages.filter_map(|one| one.written.rsplit(['/', '.', ':']).next());
-                wanted.extend(ends.filter(|end| !end.is_empty()));
-            }
-        }
-        wanted.sort_unstable();
-        wanted.dedup();
-        let snapshot = &join.asked[user].opened.snapshot;
-        let names = OutsideNames::ending_with(snapshot, &wanted, filter, cancel)?;
-        self.users.push(symbols.iter().any(|symbol| names.have(symbol)));
+        let lookup = names.lookup(&join.asked[user].opened.snapshot, cancel)?;
         let files = &join.asked[user].opened.files;
         let read = |path: &RepoPath| files.read(path).ok();
         let stamp = |path: &RepoPath| files.root.stat(path);
@@ -200,7 +213,7 @@ impl Crossing {
             }
             for crossed in self.crossed.iter_mut().filter(|crossed| crossed.member != user) {
                 let Some((mut certainty, mut reason)) = leads(&targets, crossed) else { continue };
-                let sites = names.sites(name, MAX_SITES)?;
+                let sites = names.sites(&lookup, name, MAX_SITES)?;
                 let export = targets.iter().find(|(member, export)| {
                     *member == crossed.member && crossed.subject.keys.contains(&export.key)
                 });
