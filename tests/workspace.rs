@@ -270,6 +270,49 @@ fn callers_in_another_repository_java() {
 }
 
 #[test]
+fn callers_in_another_repository_php() {
+    check(
+        &[
+            (
+                "lib/composer.json",
+                "{\"name\": \"acme/greet\", \"version\": \"1.2.0\", \"autoload\": {\"psr-4\": \
+                 {\"Acme\\\\Greet\\\\\": \"src/\"}}}",
+            ),
+            (
+                "lib/src/Greeter.php",
+                "<?php\nnamespace Acme\\Greet;\nclass Base { public function shout() {} }\n\
+                 class Greeter extends Base {\n    public function __construct() {}\n    \
+                 public function hello() {}\n    public static function make(): Greeter {\n        \
+                 return new Greeter();\n    }\n}\nfunction wave() {}\n",
+            ),
+            // The same names in another namespace.
+            (
+                "other/src/Greeter.php",
+                "<?php\nnamespace Other;\nclass Greeter { public function hello() {} }\n\
+                 function wave() {}\n",
+            ),
+            (
+                "user/composer.json",
+                "{\"name\": \"acme/app\", \"require\": {\"acme/greet\": \"1.1.0\"}}",
+            ),
+            (
+                "user/app.php",
+                "<?php\nnamespace App;\nuse Acme\\Greet\\Greeter;\n\
+                 use function Acme\\Greet\\wave;\nfunction main() {\n    \
+                 $greeter = new Greeter();\n    $greeter->hello();\n    Greeter::make();\n    \
+                 \\Acme\\Greet\\Greeter::make();\n    wave();\n    $greeter->shout();\n}\n",
+            ),
+        ],
+        &[
+            ("wave", &["user/app.php: main:10", "user names version 1.1.0; here is 1.2.0"]),
+            ("src/Greeter.php::Greeter.hello", &["user/app.php: main:7"]),
+            ("make", &["user/app.php: main:8,9"]),
+            ("shout", &["user/app.php: main:11"]),
+        ],
+    );
+}
+
+#[test]
 fn an_edit_is_seen_and_what_two_members_export_is_possible() {
     let workspace = Workspace::with(PYTHON);
     let before = workspace.asked(&["trace", "greet"]);

@@ -144,6 +144,18 @@ mod tests {
         assert_eq!(check(&own, "pip", "other"), declared(""));
         assert_eq!(check(&own, "pip", "third"), Requirement::Undeclared);
         assert_eq!(check(&[], "pip", "third"), Requirement::Unknown);
+        let own = [
+            ("composer.json", r#"{"name": "a/app", "require": {"ext-a": "*", "a/greet": "^1"}}"#),
+            (
+                "composer.lock",
+                r#"{"packages": [{"name": "a/greet", "version": "1.4.0"}], "packages-dev":
+                    [{"name": "a/test", "version": "2.0.1"}]}"#,
+            ),
+        ];
+        assert_eq!(check(&own, "composer", "a/greet"), declared("1.4.0"));
+        assert_eq!(check(&own, "composer", "a/test"), declared("2.0.1"));
+        assert_eq!(check(&own[..1], "composer", "a/greet"), declared(""));
+        assert_eq!(check(&own, "composer", "a/other"), Requirement::Undeclared);
         let pinned = [("pyproject.toml", manifest), ("requirements.txt", "third==3.0\n")];
         assert_eq!(check(&pinned, "pip", "third"), declared("3.0"));
     }

@@ -45,6 +45,9 @@ impl Manifest {
         let ending = path.rsplit('.').next().unwrap_or_default();
         match ending {
             "json" => serde_json::from_str(text).map(|value| Self::of(&value, keys)),
+            "lock" if text.trim_start().starts_with('{') => {
+                serde_json::from_str(text).map(|value| Self::of(&value, keys))
+            }
             "toml" | "lock" => {
                 toml::from_str(text).map(|value| Self::of(&value, keys)).or(Ok(Self::default()))
             }
@@ -150,7 +153,8 @@ fn locked(value: &Value) -> impl Iterator<Item = (String, String)> + '_ {
         let name = path.strip_prefix(FOLDER).filter(|name| !name.contains(FOLDER))?;
         Some((folded(name), version(one)?))
     });
-    let listed = value.get("package").and_then(Value::as_array).into_iter().flatten();
+    let lists = ["package", "packages", "packages-dev"].into_iter();
+    let listed = lists.filter_map(|key| value.get(key)?.as_array()).flatten();
     let listed =
         listed.filter_map(move |one| Some((folded(one.get("name")?.as_str()?), version(one)?)));
     by_path.chain(listed)
