@@ -188,7 +188,7 @@ pub struct Names {
     pub statics: Option<String>,
     /// Names of the parameters of a closure that declares none, by position (`it`).
     pub implicit_params: Vec<String>,
-    /// Names whose value is the place of the constant in its list (`iota`).
+    /// Names whose value is the place of the constant in its list (`iota`, `auto()`).
     pub place_values: Vec<String>,
     /// Objects whose members are the exports of the file (`module.exports`, `exports`).
     pub export_objects: Vec<String>,
