@@ -12,9 +12,9 @@
 //! ```
 //!
 //! Invariants that hold across crates:
-//! - A crate knows those below it only: `cli -> server -> {page, query, index, history, watch} ->
-//!   {store, resolve, extract, source} -> {grammar, config} -> model -> system`. Manifests say
-//!   which; the compiler holds it.
+//! - A crate knows those below it only: `cli -> server -> {page, publish, query, index, history,
+//!   watch} -> {store, resolve, extract, source} -> {grammar, config} -> model -> system`.
+//!   Manifests say which; the compiler holds it.
 //! - `extract` and `resolve` are pure: values in, values out; invalid input becomes a problem in
 //!   the result.
 //! - Exactly one function changes the contents of a store: `index::apply`. (`store::restamp`
@@ -42,6 +42,8 @@ pub use cograph_system as system;
 pub use cograph_watch as watch;
 
 pub use cograph_page as page;
+#[cfg(feature = "publish")]
+pub use cograph_publish as publish;
 
 pub use cograph_server as server;
 

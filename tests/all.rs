@@ -33,6 +33,8 @@ mod layering;
 mod lists;
 mod page;
 mod plugin;
+#[cfg(feature = "publish")]
+mod publish;
 mod query;
 mod readme;
 mod release;

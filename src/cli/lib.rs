@@ -36,6 +36,8 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use cograph_config::{self as config, Config, ConfigError};
 use cograph_server as server;
+#[cfg(feature = "publish")]
+use exchange::publish;
 use exchange::{export, import};
 use output::stop::Stop;
 
@@ -71,6 +73,12 @@ enum Command {
     /// Import edges that a compiler states, from its SCIP index
     #[command(subcommand)]
     Import(import::ImportCommand),
+    /// Publish the index of the commit that is checked out, for other machines
+    #[cfg(feature = "publish")]
+    Publish(publish::PublishArguments),
+    /// Start from a published index instead of a build
+    #[cfg(feature = "publish")]
+    Pull(publish::PullArguments),
     /// Serve an MCP client on standard input and output
     Mcp(mcp::McpArguments),
     /// Serve an editor on standard input and output (Language Server Protocol)
@@ -167,6 +175,10 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Coverage(command) => coverage::run(&config?, &command),
         Command::Export(command) => export::run(&config?, &command),
         Command::Import(command) => import::run(&config?, &command),
+        #[cfg(feature = "publish")]
+        Command::Publish(arguments) => publish::publish(&config?, &arguments),
+        #[cfg(feature = "publish")]
+        Command::Pull(arguments) => publish::pull(&config?, &arguments),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
         Command::Lsp(arguments) => lsp::run(config, &arguments),
         Command::Page(arguments) => ask::page::run(&config?, &arguments),

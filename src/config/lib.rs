@@ -38,6 +38,9 @@ use std::{fs, io};
 /// Variable of the bearer token. Removed from the environment of child processes.
 pub const TOKEN_VARIABLE: &str = "COGRAPH_TOKEN";
 
+/// How variables of object stores begin.
+const STORE_VARIABLES: [&str; 3] = ["AWS_", "AZURE_", "GOOGLE_"];
+
 /// A file with a secret: a token with an end of line.
 pub const SECRET: FileRules =
     FileRules { most_bytes: 4 << 10, follows_links: true, is_secret: true };
@@ -63,6 +66,8 @@ pub struct Config {
     pub no_color: bool,
     /// Command line of the pager; empty for none, absent for the default one.
     pub pager: Option<String>,
+    /// Variables of the object stores that indexes are published to: addresses and credentials.
+    pub store_variables: Vec<(String, String)>,
     /// Limits.
     pub limits: Limits,
     /// Command of a worker process; without one index runs work in this process.
@@ -94,7 +99,13 @@ impl Config {
     #[expect(clippy::disallowed_methods, reason = "config is the one reader of the environment")]
     pub fn from_environment() -> Result<Self, ConfigError> {
         faults::read(|name| std::env::var_os(name));
-        Self::from_variables(|name| std::env::var_os(name))
+        let config = Self::from_variables(|name| std::env::var_os(name))?;
+        let is_of_store =
+            |name: &str| STORE_VARIABLES.iter().any(|prefix| name.starts_with(prefix));
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .filter(|(name, _)| is_of_store(name));
+        Ok(Self { store_variables: variables.collect(), ..config })
     }
 
     /// Reads variables through `lookup`. An empty variable counts as unset.
@@ -145,6 +156,7 @@ impl Config {
                 .into_iter()
                 .find_map(&lookup)
                 .map(|pager| pager.to_string_lossy().into_owned()),
+            store_variables: Vec::new(),
             limits,
         })
     }

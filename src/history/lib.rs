@@ -6,6 +6,7 @@
 //! git there are patches and symbols, and no history.
 
 mod blobs;
+mod checkout;
 mod edited;
 mod git;
 mod log;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use rustc_hash::FxHashSet;
 
 use blobs::{BlobReader, Blobs};
+pub use checkout::{Checkout, MAX_ANCESTORS, checkout};
 use cograph_model::RepoPath;
 use cograph_model::cancel::CancelToken;
 use cograph_model::change::{CallShapes, Change, ChangedFile, ChangedSymbol, UNREAD_BINARY};

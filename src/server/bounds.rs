@@ -26,6 +26,7 @@ use cograph_coverage as coverage;
 use cograph_history as history;
 use cograph_index::{self as index, Allowance, FileLimits};
 use cograph_model::stated;
+use cograph_publish as publish;
 use cograph_query::{self as query, SqlParams, locate, references::evidence, search, sql, trace};
 use cograph_store::{self as store, PoolSettings};
 use std::collections::BTreeMap;
@@ -195,6 +196,21 @@ fn of_workspaces() -> Vec<(&'static str, String)> {
     ]
 }
 
+fn of_publications() -> Vec<(&'static str, String)> {
+    vec![
+        ("publish::MAX_REFERENCE", bytes(publish::MAX_REFERENCE)),
+        ("publish::MAX_COMMITS", count(publish::MAX_COMMITS)),
+        ("publish::MAX_REFERENCES", count(publish::MAX_REFERENCES)),
+        ("publish::MAX_MANIFEST", bytes(publish::MAX_MANIFEST)),
+        ("publish::MAX_STORE", size_of(publish::MAX_STORE)),
+        ("publish::PIECE_BYTES", bytes(publish::PIECE_BYTES)),
+        ("publish::PARALLEL", count(publish::PARALLEL)),
+        ("publish::OBJECT_TIMEOUT", time(publish::OBJECT_TIMEOUT)),
+        ("publish::GRACE", time(publish::GRACE)),
+        ("history::MAX_ANCESTORS", count(history::MAX_ANCESTORS)),
+    ]
+}
+
 fn of_page() -> Vec<(&'static str, String)> {
     vec![
         ("neighbourhood::MAX_LINES", count(neighbourhood::MAX_LINES as usize)),
@@ -314,6 +330,7 @@ fn the_table_of_limits_says_what_the_code_does() {
         of_changes(),
         of_page(),
         of_workspaces(),
+        of_publications(),
         of_files(),
     ]
     .concat();

@@ -20,8 +20,8 @@
 //! - `build`: writes a graph as the next generation, page by page, published by a rename.
 //! - `update`: changes a generation in one transaction.
 //! - `lifecycle`: disk quota of all stores (`quota`), taking over a store of another place
-//!   (`adopt`), such as that of another checkout (`seed`), and files that a re-index does not
-//!   replace (`side_files`).
+//!   (`adopt`), such as that of another checkout (`seed`) or machine (`transfer`), and files that a
+//!   re-index does not replace (`side_files`).
 //!
 //! An index is rebuilt, never migrated: files of other formats are ignored.
 
@@ -50,6 +50,7 @@ pub use lifecycle::seed::{Unindexed, seed};
 pub use lifecycle::side_files::{
     MAX_SIDE_FILES, read_in, read_side_file, read_side_head, remove_side_file, write_side_file,
 };
+pub use lifecycle::transfer::{Arrival, Departure, Part, depart};
 pub use name_index::cursor::NameWalk;
 pub use name_index::filter::NameParts;
 pub use name_index::names::{NameEntry, NameRank};

@@ -81,7 +81,14 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
         ],
     ),
     ("faults", &[&["fault"], &["gates"]]),
-    ("history", &[&["blobs", "git", "patch", "types"], &["log", "symbols", "tree"], &["edited"]]),
+    (
+        "history",
+        &[
+            &["blobs", "git", "patch", "types"],
+            &["checkout", "log", "symbols", "tree"],
+            &["edited"],
+        ],
+    ),
     (
         "grammar",
         &[
@@ -117,6 +124,19 @@ pub(super) const SECOND: &[(&str, &[&[&str]])] = &[
             &["packed"],
             &["stated", "words"],
             &["change"],
+        ],
+    ),
+    (
+        "publish",
+        &[
+            &["digest", "error"],
+            &["layout", "reference"],
+            &["manifest"],
+            &["compression", "http", "plan"],
+            &["address"],
+            &["remote"],
+            &["publish"],
+            &["pull", "retention"],
         ],
     ),
     (

@@ -107,6 +107,23 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "cograph publish",
+        &[
+            (
+                "cograph publish s3://indexes/shop",
+                "after `cograph index`, in continuous integration",
+            ),
+            ("cograph publish /srv/indexes/shop --keep 50", "into a directory; older commits go"),
+        ],
+    ),
+    (
+        "cograph pull",
+        &[
+            ("cograph pull s3://indexes/shop", "the newest published ancestor of the checkout"),
+            ("cograph pull https://indexes.example/shop", "from a web server"),
+        ],
+    ),
+    (
         "cograph export calls",
         &[("cograph export calls > calls.jsonl", "all call edges, one a line")],
     ),

@@ -2,7 +2,7 @@
 
 use super::row::RowSink;
 use crate::build::key_assignment::{FileNames, FileSites, Numbering, name_of};
-use crate::format::columns::{Traits, pack_signature};
+use crate::format::columns::{Traits, inode_column, pack_signature};
 use crate::format::front_coding;
 use crate::format::rows::ImportSort;
 use crate::format::schema::tables::row;
@@ -121,7 +121,7 @@ impl<R: RowSink> RowWriter<R> {
             unresolved: verdicts[Verdict::Unresolved as usize],
             possible: verdicts[Verdict::Possible as usize],
             changed_ns: record.stamp.changed_ns,
-            inode: i64::from_ne_bytes(record.stamp.inode.to_ne_bytes()),
+            inode: inode_column(record.stamp.inode),
             package: facts.and_then(|facts| facts.package.as_deref()),
         }))?;
         let Some(facts) = facts else { return Ok(0) };

@@ -5,6 +5,20 @@ use std::borrow::Cow;
 
 use cograph_model::{SiteKind, Step, SymbolKind, Verdict, Visibility};
 
+/// Bit that makes the number of an inode eight bytes in a row.
+const WIDE: u64 = 1 << 62;
+
+/// Column `file.inode`. Rows have one length on all machines, so that a new stamp of a file leaves
+/// the pages of a published store as they are.
+pub(crate) fn inode_column(inode: u64) -> i64 {
+    i64::from_ne_bytes((inode ^ WIDE).to_ne_bytes())
+}
+
+/// Inode number in this column.
+pub(crate) fn inode_of(stored: i64) -> u64 {
+    bits(stored) ^ WIDE
+}
+
 /// Packed column `symbol.traits`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Traits {

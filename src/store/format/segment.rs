@@ -162,6 +162,27 @@ impl Drop for Draft {
     }
 }
 
+/// File of the segment of a store with this uid; none if it is missing, damaged or of another.
+pub(crate) fn open_file(store: &Path, uid: u64) -> Option<File> {
+    let file = File::open(segment_of(store)).ok()?;
+    let (_, of, _) = header_of(&file)?;
+    (lineage(of) == lineage(uid)).then_some(file)
+}
+
+/// Kind, uid and location of the index in the header of a segment; none if it is damaged.
+fn header_of(file: &File) -> Option<(u64, u64, Placed)> {
+    let mut head = [0; HEAD_BYTES];
+    read_exact_at(file, &mut head, 0).ok()?;
+    let numbers: Vec<u64> = head
+        .chunks_exact(8)
+        .map(|bytes| bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)))
+        .collect();
+    let [MAGIC, kind, uid, start, bytes, checksum] = numbers[..] else { return None };
+    let is_whole = checksum == xxh3_64(&head[..HEAD_BYTES - 8])
+        && file.metadata().ok()?.len() >= start.checked_add(bytes)?;
+    is_whole.then_some((kind, uid, Placed { start, bytes }))
+}
+
 /// Shares the segment of a store with a copy of it, if there is one.
 pub(crate) fn share(segment: &Path, copy: &Path) {
     let to = segment_of(copy);
@@ -185,18 +206,10 @@ impl Segment {
     /// it is missing or differs.
     pub fn open(store: &Path, uid: u64, kind: u64) -> Option<Self> {
         let file = File::open(segment_of(store)).ok()?;
-        let mut head = [0; HEAD_BYTES];
-        read_exact_at(&file, &mut head, 0).ok()?;
-        let numbers: Vec<u64> = head
-            .chunks_exact(8)
-            .map(|bytes| bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)))
-            .collect();
-        let [MAGIC, of_kind, of_uid, start, bytes, checksum] = numbers[..] else { return None };
-        let is_whole = checksum == xxh3_64(&head[..HEAD_BYTES - 8])
-            && file.metadata().ok()?.len() >= start.checked_add(bytes)?;
+        let (of_kind, of_uid, index) = header_of(&file)?;
         let kept = Mutex::new(LruCache::new(CACHED_PIECES));
         let is_of_store = of_kind == kind && lineage(of_uid) == lineage(uid);
-        (is_whole && is_of_store).then_some(Self { file, index: Placed { start, bytes }, kept })
+        is_of_store.then_some(Self { file, index, kept })
     }
 
     /// Index; none if it is damaged.

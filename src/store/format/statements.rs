@@ -221,6 +221,10 @@ statements! {
     ADD_LANGUAGE = "INSERT INTO language VALUES (?1, ?2)";
     SET_PLACE = "UPDATE meta SET uid = ?1, generation = ?2, root = ?3";
     DOUBT_STAMPS = "UPDATE file SET changed_ns = ?1";
+    LEAVE_PLACE = "UPDATE meta SET uid = ?1, generation = 1, root = x'', built_at_ns = 0, build_ns \
+                   = 0";
+    LEAVE_STAMPS = "UPDATE file SET modified_ns = ?1, changed_ns = ?2, inode = ?3";
+    SCHEMA = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
     SET_STAMP = "UPDATE file SET modified_ns = ?2, changed_ns = ?3, inode = ?4 WHERE id = ?1";
     ADD_SITE_FILE = Table::SiteFile.schema().insert;
 

@@ -122,10 +122,7 @@ impl Candidate {
         let is_moved = root.symlink_metadata().is_err();
         let segment = segment_of(&store);
         let adoption = Adoption { fingerprint, segment: Some(&segment), trusts_stamps: is_moved };
-        adopt(lock, adoption, |temporary| {
-            let is_settled = theirs.is_some() && full_checkpoint(&store).is_ok();
-            if is_settled { copy_file(&store, temporary) } else { copy_pages(&store, temporary) }
-        })?;
+        adopt(lock, adoption, |temporary| copy_store(&store, theirs.is_some(), temporary))?;
         if let Some(theirs) = theirs.filter(|_| is_moved) {
             theirs.remove_all();
         }
@@ -136,6 +133,17 @@ impl Candidate {
 fn of_thousand(files: &[(RepoPath, u64)], repository: &Unindexed<'_>) -> usize {
     let found = files.iter().filter(|(path, size)| (repository.has)(path, *size)).count();
     found * 1000 / files.len().max(1)
+}
+
+/// Copies a store to a path, in the state of its last change that is complete; `is_locked` if no
+/// other process can change it meanwhile.
+pub(super) fn copy_store(
+    store: &Path,
+    is_locked: bool,
+    temporary: &Path,
+) -> Result<(), StoreError> {
+    let is_settled = is_locked && full_checkpoint(store).is_ok();
+    if is_settled { copy_file(store, temporary) } else { copy_pages(store, temporary) }
 }
 
 /// Checkpoints the whole WAL of a store, whose writer lock is held.

@@ -333,7 +333,7 @@ fn lock_out_writers(path: &Path) -> Option<File> {
 }
 
 /// URI with `immutable=1`: SQLite opens the file without locks and WAL.
-fn immutable_uri(path: &Path) -> PathBuf {
+pub(crate) fn immutable_uri(path: &Path) -> PathBuf {
     let name = names::percent_encoded(path.as_os_str().as_encoded_bytes());
     PathBuf::from(format!("file:{name}?immutable=1"))
 }

@@ -1,6 +1,6 @@
 //! Row decoder: one function per kind of row.
 
-use crate::format::columns::{Mark, Traits, bits, unpack_signature};
+use crate::format::columns::{Mark, Traits, inode_of, unpack_signature};
 use crate::format::rows::{
     FileKey, FileRow, ImportRow, ImportSort, LanguageKey, NameKey, ProblemRow, RelationRow,
     SiteKey, SiteRow, SiteTarget, SymbolDocument, SymbolHead, SymbolKey, SymbolRow,
@@ -42,7 +42,7 @@ pub(super) fn file_row(row: &Row<'_>) -> rusqlite::Result<FileRow> {
         size: row.get(3)?,
         modified_ns: row.get(4)?,
         changed_ns: row.get(19)?,
-        inode: bits(row.get(20)?),
+        inode: inode_of(row.get(20)?),
         hash: hash.map_or(0, u128::from_be_bytes),
         lines: row.get(6)?,
         skipped,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, TransactionBehavior, params};
 
+use crate::format::columns::inode_column;
 use crate::format::error::{StoreError, StoreErrorKind};
 use crate::format::location::Location;
 use crate::format::rows::FileKey;
@@ -40,7 +41,7 @@ pub fn restamp(
     let note = || -> rusqlite::Result<()> {
         let mut set = transaction.prepare(statements::SET_STAMP.text())?;
         for (key, stamp) in files {
-            let inode = i64::from_ne_bytes(stamp.inode.to_ne_bytes());
+            let inode = inode_column(stamp.inode);
             set.execute(params![key.0, stamp.modified_ns, stamp.changed_ns, inode])?;
         }
         Ok(())
