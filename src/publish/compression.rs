@@ -52,7 +52,7 @@ mod tests {
         assert_eq!(
             reasons,
             [
-                "it has 17 bytes instead",
+                "it has 20 bytes instead",
                 "its digest is another",
                 "it cannot be decompress",
                 "it has 100000 bytes of "

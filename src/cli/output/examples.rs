@@ -106,6 +106,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("cograph index --watch", "and keep the index up to date"),
         ],
     ),
+    #[cfg(feature = "publish")]
     (
         "cograph publish",
         &[
@@ -116,6 +117,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("cograph publish /srv/indexes/shop --keep 50", "into a directory; older commits go"),
         ],
     ),
+    #[cfg(feature = "publish")]
     (
         "cograph pull",
         &[
