@@ -74,7 +74,7 @@ impl Repository {
 
 /// The files of one of the commits: some change in each, others come and go.
 fn edit(repository: &Repository, number: usize) {
-    for file in (0..14).filter(|file| (number + file) % 3 == 0) {
+    for file in (0..14).filter(|file| (number + file).is_multiple_of(3)) {
         let next = (file + number) % 14;
         repository.write(
             &format!("app/m{file}.py"),
@@ -92,7 +92,7 @@ fn edit(repository: &Repository, number: usize) {
     if number % 4 == 3 && gone.exists() {
         fs::remove_file(gone).expect("it exists");
     }
-    if number % 2 == 0 {
+    if number.is_multiple_of(2) {
         repository.write("tool", "#!/usr/bin/env python3\nprint(1)\n");
         repository.write("data/notes.unknown", &"x".repeat(number + 1));
     }

@@ -8,9 +8,12 @@ use std::thread;
 
 use super::team::Team;
 
+/// What is sent for a path instead of its file.
+type Answer = fn(&str) -> Option<Vec<u8>>;
+
 /// Serves files below a directory for one test; returns the address. The thread ends with the
 /// process.
-fn serve(directory: PathBuf, replace: fn(&str) -> Option<Vec<u8>>) -> String {
+fn serve(directory: PathBuf, replace: Answer) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = listener.local_addr().expect("it is bound");
     thread::Builder::new()
@@ -69,7 +72,7 @@ fn a_web_server_that_sends_anything_costs_an_error() {
     let team = Team::new();
     team.publish("ci");
     team.clone_to("laptop");
-    let answers: [fn(&str) -> Option<Vec<u8>>; 3] = [
+    let answers: [Answer; 3] = [
         |_| Some(response("99999999999999", "")),
         |_| Some(response("3", "<ht")),
         |path| path.contains("/pieces/").then(|| b"no protocol at all\r\n\r\n".to_vec()),

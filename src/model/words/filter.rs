@@ -1,8 +1,6 @@
 //! Filter for the words of a text: says of most words that the text does not have them, in a byte
 //! or two for each distinct word of it, so that it need not be read again.
 
-use rustc_hash::FxHashSet;
-
 /// Bits for one distinct word: with four functions, of a thousand other words four are taken for
 /// one of the text. A text repeats its words: a header of registers of a megabyte has 12,000.
 const BITS_PER_WORD: usize = 14;
@@ -35,10 +33,10 @@ impl NameWords {
 impl WordFilter {
     /// Filter of the words of a text.
     pub fn of(text: &[u8]) -> Self {
-        let mut words = FxHashSet::default();
-        visit_words(text, |hash| {
-            words.insert(hash);
-        });
+        let mut words = Vec::new();
+        visit_words(text, |hash| words.push(hash));
+        words.sort_unstable();
+        words.dedup();
         let bits = (words.len() * BITS_PER_WORD).max(MIN_BITS);
         let mut filter = Self { bits: vec![0; bits.div_ceil(64)].into() };
         for hash in words {
