@@ -36,8 +36,6 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use cograph_config::{self as config, Config, ConfigError};
 use cograph_server as server;
-#[cfg(feature = "publish")]
-use exchange::publish;
 use exchange::{export, import};
 use output::stop::Stop;
 
@@ -75,10 +73,10 @@ enum Command {
     Import(import::ImportCommand),
     /// Publish the index of the commit that is checked out, for other machines
     #[cfg(feature = "publish")]
-    Publish(publish::PublishArguments),
+    Publish(exchange::publish::PublishArguments),
     /// Start from a published index instead of a build
     #[cfg(feature = "publish")]
-    Pull(publish::PullArguments),
+    Pull(exchange::publish::PullArguments),
     /// Serve an MCP client on standard input and output
     Mcp(mcp::McpArguments),
     /// Serve an editor on standard input and output (Language Server Protocol)
@@ -176,9 +174,9 @@ fn run(matches: &ArgMatches) -> Result<(), Stop> {
         Command::Export(command) => export::run(&config?, &command),
         Command::Import(command) => import::run(&config?, &command),
         #[cfg(feature = "publish")]
-        Command::Publish(arguments) => publish::publish(&config?, &arguments),
+        Command::Publish(arguments) => exchange::publish::publish(&config?, &arguments),
         #[cfg(feature = "publish")]
-        Command::Pull(arguments) => publish::pull(&config?, &arguments),
+        Command::Pull(arguments) => exchange::publish::pull(&config?, &arguments),
         Command::Mcp(arguments) => mcp::run(config, &level, &arguments),
         Command::Lsp(arguments) => lsp::run(config, &arguments),
         Command::Page(arguments) => ask::page::run(&config?, &arguments),
