@@ -90,7 +90,7 @@ fn donor(repository: &Repository) -> PathBuf {
 fn a_checkout_starts_from_the_store_of_another() {
     let (checkout, first) = Checkout::new(12);
     let adopted = checkout.refresh("kept");
-    assert_eq!(lineage(adopted.uid), lineage(first.uid), "the change was taken in in place");
+    assert_eq!(lineage(adopted.uid), lineage(first.uid), "the change was applied in place");
     assert_ne!(adopted.uid, first.uid, "answers that are kept by generation are not shared");
     checkout.holds_what_a_fresh_build_gives("a copy");
     // Its own changes, and those of the donor.
