@@ -5,6 +5,7 @@
 //! resolve. Ids are positions in the vectors of the same `FileFacts`. Name resolution reads it and
 //! does not modify it.
 
+mod clauses;
 mod complexity;
 mod details;
 mod ids;
@@ -12,30 +13,15 @@ mod operands;
 mod sites;
 mod synthetic;
 
+pub use clauses::Clauses;
 pub use complexity::Complexity;
 pub use details::Details;
-pub use ids::{BindingId, ExprId, ImportId, LocalSymbol, NameId, ScopeId, SiteId};
+pub use ids::{BindingId, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, SiteId};
 pub use operands::{ArgumentLabel, Contextual, Wrapper};
 pub use sites::Sites;
 pub use synthetic::{CALL_SUFFIX, Synthetic, external_callable};
 
 use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
-
-/// Range of consecutive entries in one of the vectors.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Run {
-    /// First entry.
-    pub start: u32,
-    /// Number of entries.
-    pub len: u32,
-}
-
-impl Run {
-    /// Range of positions.
-    pub fn range(self) -> std::ops::Range<usize> {
-        self.start as usize..(self.start + self.len) as usize
-    }
-}
 
 /// Facts of one file.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -184,21 +170,13 @@ pub struct Symbol {
     pub ty: ExprId,
     /// Returned values of a callable, or assigned values of a variable or field. In `lists`.
     pub values: Run,
-    /// Applied decorators, in order of appearance. In `lists`.
-    pub decorators: Run,
-    /// Base types, `Expr::Base`. In `lists`.
-    pub bases: Run,
-    /// Type parameters: bindings.
-    pub type_params: Run,
-    /// Owner type, if it is an expression (method receivers, `impl`, `A::f`).
-    pub owner: ExprId,
-    /// Trait or interface that the owner implements here, with its scope (`impl Trait for Type`).
-    pub implements: ExprId,
+    /// What few symbols have; `None` for [`Clauses::NONE`].
+    pub clauses: Option<Box<Clauses>>,
 }
 
 // A full build has the symbols of all files in memory, which is most of what it needs: five million
 // in the Linux tree.
-const _: () = assert!(size_of::<Symbol>() <= 104);
+const _: () = assert!(size_of::<Symbol>() <= 80);
 
 impl Symbol {
     /// Whole extent, with decorators, without the doc comment; of one that is not in memory the
@@ -207,6 +185,16 @@ impl Symbol {
         let places = self.details.as_ref().map(|details| (details.start, details.end));
         let (start, end) = places.unwrap_or_default();
         Span { start_byte: self.start_byte, end_byte: self.end_byte, start, end }
+    }
+
+    /// Decorators, bases, type parameters and owner.
+    pub fn clauses(&self) -> &Clauses {
+        self.clauses.as_deref().unwrap_or(&Clauses::NONE)
+    }
+
+    /// The same, to be changed.
+    pub fn clauses_mut(&mut self) -> &mut Clauses {
+        self.clauses.get_or_insert_with(|| Box::new(Clauses::NONE))
     }
 
     /// Header; empty if it is not in memory.

@@ -166,11 +166,7 @@ impl GraphBuilder {
             arity: (0, u16::MAX),
             ty: ExprId::NONE,
             values: Run::default(),
-            decorators: Run::default(),
-            bases: Run::default(),
-            type_params: Run::default(),
-            owner: ExprId::NONE,
-            implements: ExprId::NONE,
+            clauses: None,
         });
         SymbolRef { file, symbol: LocalSymbol::at(symbols.len() - 1) }
     }

@@ -451,8 +451,8 @@ fn values_object<'t>(walk: &mut Walk<'t>, left: Node<'t>, right: Node<'t>) -> Op
     walk.context.pending = pending;
     if let (true, Expr::Members(members)) = (owner.is_some(), walk.facts.get(value)) {
         for symbol in &mut walk.facts.facts.symbols[first..] {
-            if symbol.scope == members && !symbol.owner.is_some() {
-                symbol.owner = owner;
+            if symbol.scope == members && !symbol.clauses().owner.is_some() {
+                symbol.clauses_mut().owner = owner;
             }
         }
         let made = walk.facts.expr(Expr::Construct(owner, Run::default()));

@@ -63,7 +63,7 @@ fn is_constructor_function(walk: &mut Walk<'_>, symbol: LocalSymbol, outer: Scop
 pub(crate) fn is_member(facts: &mut Builder, symbol: LocalSymbol) -> bool {
     symbol.is_some() && {
         let entry = facts.symbol_mut(symbol);
-        let (owner, declaring) = (entry.owner, entry.scope);
+        let (owner, declaring) = (entry.clauses().owner, entry.scope);
         owner.is_some() || facts.scope_kind(declaring) == ScopeKind::Type
     }
 }

@@ -149,7 +149,7 @@ pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
             let owner = types::visit_type(walk, receiver, Usage::Site(SiteKind::Type));
             let entry = walk.facts.symbol_mut(symbol);
             entry.flags |= flags::EXTENSION;
-            entry.owner = owner;
+            entry.clauses_mut().owner = owner;
         } else {
             parameters::receiver_type_params(walk, symbol);
             parameters::parameters(walk, receiver, LocalSymbol::NONE);

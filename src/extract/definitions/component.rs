@@ -53,11 +53,7 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
         values: Run::default(),
-        decorators: Run::default(),
-        bases: Run::default(),
-        type_params: Run::default(),
-        owner: ExprId::NONE,
-        implements: ExprId::NONE,
+        clauses: None,
     });
     if let Some(at) = given {
         let binding = &mut facts.facts.bindings[at];

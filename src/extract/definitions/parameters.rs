@@ -365,7 +365,7 @@ fn gathered<'t>(
 
 /// Binds the type arguments of a receiver's type as names of that type's parameters.
 pub(super) fn receiver_type_params(walk: &mut Walk<'_>, symbol: LocalSymbol) {
-    let mut owner = walk.facts.symbol_mut(symbol).owner;
+    let mut owner = walk.facts.symbol_mut(symbol).clauses().owner;
     while let Expr::Wrap(inner, _) = walk.facts.get(owner) {
         owner = inner;
     }

@@ -8,7 +8,7 @@ use crate::walk::position::{offset, position};
 use crate::walk::{Context, Definition, Pending, READ, Walk, children, rule_choice, texts};
 use cograph_grammar::{ConstructorNames, DecoratorMeaning, ExportRule, ModifierMeaning, Rule};
 use cograph_model::facts::{
-    Details, Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags,
+    Clauses, Details, Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags,
 };
 use cograph_model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -114,7 +114,12 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
         .map(|decorator| decorator.value)
         .filter(|value| value.is_some())
         .collect();
-    let decorators = walk.facts.list(&applied);
+    let clauses = Clauses {
+        decorators: walk.facts.list(&applied),
+        owner: walk.context.around.owner,
+        implements: walk.context.around.implements,
+        ..Clauses::NONE
+    };
     let symbol = walk.facts.symbol(Symbol {
         name: definition.name,
         kind,
@@ -137,11 +142,7 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
         values: Run::default(),
-        decorators,
-        bases: Run::default(),
-        type_params: Run::default(),
-        owner: walk.context.around.owner,
-        implements: walk.context.around.implements,
+        clauses: clauses.kept(),
     });
     if definition.has_body {
         walk.facts.headers.push((symbol, offset(definition.header_end)));

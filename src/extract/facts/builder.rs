@@ -96,6 +96,9 @@ impl Builder {
     }
 
     pub(crate) fn list(&mut self, items: &[ExprId]) -> Run {
+        if items.is_empty() {
+            return Run::EMPTY;
+        }
         let start = u32::try_from(self.facts.lists.len())
             .expect("a file has far fewer than 2^32 expressions");
         self.facts.lists.extend_from_slice(items);
@@ -227,8 +230,9 @@ impl Builder {
         self.facts.bindings.extend(moved);
         // Those of a symbol in a type or value are no parameters here, and stay one run.
         for symbol in &mut self.facts.symbols[symbols..] {
-            let runs = [&mut symbol.params, &mut symbol.type_params];
-            for run in runs.into_iter().filter(|run| run.len > 0) {
+            let type_params = symbol.clauses.as_mut().map(|clauses| &mut clauses.type_params);
+            let runs = std::iter::once(&mut symbol.params).chain(type_params);
+            for run in runs.filter(|run| run.len > 0) {
                 run.start = place(run.start).map_or(run.start, |id| id.0);
             }
         }
@@ -406,7 +410,7 @@ impl Builder {
         let values = std::mem::take(&mut self.values);
         self.attach(values, |symbol, run| symbol.values = run);
         let bases = std::mem::take(&mut self.bases);
-        self.attach(bases, |symbol, run| symbol.bases = run);
+        self.attach(bases, |symbol, run| symbol.clauses_mut().bases = run);
         FileFacts { sites: self.sites.into(), ..self.facts }
     }
 

@@ -180,7 +180,7 @@ fn find_containers(facts: &mut FileFacts, language: &Language) {
         }
     }
     for position in 0..facts.symbols.len() {
-        let owner = facts.symbols[position].owner;
+        let owner = facts.symbols[position].clauses().owner;
         if let Some(name) = type_name(facts, owner)
             && let Some(&container) = types.get(&name)
             && container.get() != Some(position)

@@ -80,7 +80,9 @@ pub(crate) fn type_params<'t>(walk: &mut Walk<'t>, symbol: LocalSymbol, params: 
     let run = Run { start: offset(start), len: offset(walk.facts.facts.bindings.len() - start) };
     if symbol.is_some() {
         let entry = walk.facts.symbol_mut(symbol);
-        entry.type_params = run;
+        if run.len > 0 {
+            entry.clauses_mut().type_params = run;
+        }
         entry.flags |= bits;
     }
 }

@@ -1,4 +1,4 @@
-//! Ids of facts: positions in the vectors of one `FileFacts`.
+//! Ids of facts: positions, and ranges of positions, in the vectors of one `FileFacts`.
 
 /// Declares an id type: a position in one of the vectors of `FileFacts`.
 macro_rules! ids {
@@ -48,4 +48,23 @@ ids! {
     ExprId,
     /// Site.
     SiteId,
+}
+
+/// Range of consecutive entries in one of the vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Run {
+    /// First entry.
+    pub start: u32,
+    /// Number of entries.
+    pub len: u32,
+}
+
+impl Run {
+    /// No entries.
+    pub const EMPTY: Self = Self { start: 0, len: 0 };
+
+    /// Range of positions.
+    pub fn range(self) -> std::ops::Range<usize> {
+        self.start as usize..(self.start + self.len) as usize
+    }
 }

@@ -5,9 +5,9 @@ mod expressions;
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::facts::{
-    Binding, BindingKind, Complexity, Condition, Details, DocumentTerms, Expr, ExprId, FileFacts,
-    Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site,
-    Symbol,
+    Binding, BindingKind, Clauses, Complexity, Condition, Details, DocumentTerms, Expr, ExprId,
+    FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind,
+    Site, Symbol,
 };
 use crate::{Position, Problem, ProblemKind, SiteKind, SymbolKind, Visibility};
 
@@ -185,7 +185,7 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
 }
 
 const NOWHERE: Position = Position { line: 0, column: 0 };
-const EMPTY: Run = Run { start: 0, len: 0 };
+const EMPTY: Run = Run::EMPTY;
 const BLANK_SCOPE: Scope = Scope {
     parent: ScopeId::NONE,
     kind: ScopeKind::File,
@@ -239,11 +239,7 @@ fn blank_symbol() -> Symbol {
         arity: (0, 0),
         ty: ExprId::NONE,
         values: EMPTY,
-        decorators: EMPTY,
-        bases: EMPTY,
-        type_params: EMPTY,
-        owner: ExprId::NONE,
-        implements: ExprId::NONE,
+        clauses: None,
     }
 }
 
@@ -316,14 +312,15 @@ mod has {
 }
 
 fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Option<Symbol> {
+    let clauses = symbol.clauses();
     let parts = [
         (!symbol.doc().is_empty(), has::DOC),
         (symbol.params != EMPTY, has::PARAMS),
         (symbol.values != EMPTY, has::VALUES),
-        (symbol.decorators != EMPTY, has::DECORATORS),
-        (symbol.bases != EMPTY, has::BASES),
-        (symbol.type_params != EMPTY, has::TYPE_PARAMS),
-        (symbol.owner.is_some() || symbol.implements.is_some(), has::OWNER),
+        (clauses.decorators != EMPTY, has::DECORATORS),
+        (clauses.bases != EMPTY, has::BASES),
+        (clauses.type_params != EMPTY, has::TYPE_PARAMS),
+        (clauses.owner.is_some() || clauses.implements.is_some(), has::OWNER),
     ];
     let parts = pass.number(parts.into_iter().map(|(has, bit)| u64::from(has) * bit).sum())?;
     let has = |bit: u64| parts & bit != 0;
@@ -349,6 +346,11 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
     let list = |pass: &mut P, of: Run, bit: u64, end: &mut u32| {
         if has(bit) { run(pass, of, end) } else { Some(EMPTY) }
     };
+    let mut owner = |pass: &mut P, of: ExprId| {
+        let is_kept = has(has::OWNER);
+        let id = if is_kept { pass.id_near(of.0, &mut before.other_expr)? } else { ExprId::NONE.0 };
+        Some(ExprId(id))
+    };
     Some(Symbol {
         name,
         kind,
@@ -371,19 +373,14 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
         arity,
         ty,
         values: list(pass, symbol.values, has::VALUES, &mut before.list)?,
-        decorators: list(pass, symbol.decorators, has::DECORATORS, &mut before.list)?,
-        bases: list(pass, symbol.bases, has::BASES, &mut before.list)?,
-        type_params: list(pass, symbol.type_params, has::TYPE_PARAMS, &mut before.binding)?,
-        owner: if has(has::OWNER) {
-            ExprId(pass.id_near(symbol.owner.0, &mut before.other_expr)?)
-        } else {
-            ExprId::NONE
-        },
-        implements: if has(has::OWNER) {
-            ExprId(pass.id_near(symbol.implements.0, &mut before.other_expr)?)
-        } else {
-            ExprId::NONE
-        },
+        clauses: Clauses {
+            decorators: list(pass, clauses.decorators, has::DECORATORS, &mut before.list)?,
+            bases: list(pass, clauses.bases, has::BASES, &mut before.list)?,
+            type_params: list(pass, clauses.type_params, has::TYPE_PARAMS, &mut before.binding)?,
+            owner: owner(pass, clauses.owner)?,
+            implements: owner(pass, clauses.implements)?,
+        }
+        .kept(),
     })
 }
 

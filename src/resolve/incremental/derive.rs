@@ -157,8 +157,8 @@ fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)
         }
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
             if symbol.kind.is_type()
-                && symbol.owner.is_some()
-                && let Some(owner) = aliases::named_type(db, file, symbol.owner)
+                && symbol.clauses().owner.is_some()
+                && let Some(owner) = aliases::named_type(db, file, symbol.clauses().owner)
             {
                 found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
             }
@@ -173,11 +173,11 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
         let mut previous = None;
         let sealed = &program.known(file).language.manifest.builtins.sealed;
         for (position, symbol) in program.known(file).facts.symbols.iter().enumerate() {
-            if !symbol.owner.is_some() {
+            if !symbol.clauses().owner.is_some() {
                 continue;
             }
-            let Some(owner) = aliases::named_type(db, file, symbol.owner) else {
-                if let Some(outside) = inherent::outside_owner(db, file, symbol.owner)
+            let Some(owner) = aliases::named_type(db, file, symbol.clauses().owner) else {
+                if let Some(outside) = inherent::outside_owner(db, file, symbol.clauses().owner)
                     && !sealed.iter().any(|value| **value == *outside)
                 {
                     found
@@ -187,8 +187,8 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
                 continue;
             };
             found.members.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
-            if previous != Some((symbol.owner, symbol.implements)) {
-                for interface in aliases::interfaces(db, file, symbol.implements) {
+            if previous != Some((symbol.clauses().owner, symbol.clauses().implements)) {
+                for interface in aliases::interfaces(db, file, symbol.clauses().implements) {
                     match aliases::named_type(db, file, interface) {
                         Some(interface) => found.implemented.push((owner, interface)),
                         None => found.outside.extend(
@@ -198,7 +198,7 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
                     }
                 }
             }
-            previous = Some((symbol.owner, symbol.implements));
+            previous = Some((symbol.clauses().owner, symbol.clauses().implements));
         }
     });
     found

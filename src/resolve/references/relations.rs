@@ -29,9 +29,9 @@ pub(crate) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
         for to in declared.chain(aliases::expected_by(db, symbol)) {
             relations.push(Relation { kind: RelationKind::Defines, from: symbol, to });
         }
-        for interface in aliases::interfaces(db, file, entry.implements) {
+        for interface in aliases::interfaces(db, file, entry.clauses().implements) {
             if let (Some(from), Some(to)) = (
-                aliases::named_type(db, file, entry.owner),
+                aliases::named_type(db, file, entry.clauses().owner),
                 aliases::named_type(db, file, interface),
             ) {
                 relations.push(Relation { kind: RelationKind::Implements, from, to });
@@ -45,7 +45,7 @@ pub(crate) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
 
 fn bases(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     let facts = db.program.known(symbol.file).facts;
-    for base in &facts.lists[db.program.symbol(symbol).bases.range()] {
+    for base in &facts.lists[db.program.symbol(symbol).clauses().bases.range()] {
         let Some(Expr::Base(base, implement)) = base.get().map(|position| facts.exprs[position])
         else {
             continue;
@@ -76,7 +76,7 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     if hides || entry.kind == SymbolKind::Constructor {
         return;
     }
-    if entry.owner.is_some()
+    if entry.clauses().owner.is_some()
         && db.program.known(symbol.file).language.manifest.resolution.members
             == MemberLookup::InherentFirst
     {
@@ -86,7 +86,7 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     // type.
     let nameless = unit.scope_kind(entry.scope) == ScopeKind::Type
         && !unit.scope_symbol(entry.scope).is_some()
-        && !entry.owner.is_some();
+        && !entry.clauses().owner.is_some();
     let (container, above) =
         match nameless && container == (SymbolRef { file: symbol.file, symbol: entry.container }) {
             true => match aliases::named_type(db, symbol.file, unit.scope_owner(entry.scope)) {
@@ -149,7 +149,7 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
 
 /// Adds the interface member that a member implements.
 fn given_to_interface(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
-    let implements = db.program.symbol(symbol).implements;
+    let implements = db.program.symbol(symbol).clauses().implements;
     let Some(interface) = aliases::named_type(db, symbol.file, implements) else { return };
     let name = db.program.name_of(symbol);
     for to in lookup::own_members(db, interface, name) {

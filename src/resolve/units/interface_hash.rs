@@ -151,13 +151,13 @@ impl<'f> Reachability<'f> {
         }
         let given: Vec<NameId> = self.given_names();
         for symbol in self.symbols {
-            for expr in [symbol.ty, symbol.owner, symbol.implements] {
+            for expr in [symbol.ty, symbol.clauses().owner, symbol.clauses().implements] {
                 self.want(expr);
             }
-            for run in [symbol.values, symbol.decorators, symbol.bases] {
+            for run in [symbol.values, symbol.clauses().decorators, symbol.clauses().bases] {
                 self.want_all(run);
             }
-            for binding in symbol.params.range().chain(symbol.type_params.range()) {
+            for binding in symbol.params.range().chain(symbol.clauses().type_params.range()) {
                 self.want_binding(binding);
             }
             self.want_scope(symbol.scope);

@@ -153,8 +153,10 @@ fn places(wanted: &[bool]) -> Vec<u32> {
 /// Returns every run of the facts.
 fn runs(facts: &FileFacts) -> impl Iterator<Item = Run> + '_ {
     let of_exprs = facts.exprs.iter().filter_map(|expr| { *expr }.children().list.copied());
-    let of_symbols =
-        facts.symbols.iter().flat_map(|symbol| [symbol.values, symbol.decorators, symbol.bases]);
+    let of_symbols = facts.symbols.iter().flat_map(|symbol| {
+        let clauses = symbol.clauses();
+        [symbol.values, clauses.decorators, clauses.bases]
+    });
     let of_sites: Vec<Run> = facts.sites.list().iter().map(|site| site.args).collect();
     of_exprs.chain(of_symbols).chain(of_sites)
 }
@@ -194,15 +196,15 @@ impl Places {
     fn symbol(&self, symbol: &mut Symbol) {
         self.scope(&mut symbol.scope);
         self.scope(&mut symbol.inner);
-        for expr in [&mut symbol.ty, &mut symbol.owner, &mut symbol.implements] {
-            self.expr(expr);
-        }
-        for list in [&mut symbol.values, &mut symbol.decorators, &mut symbol.bases] {
-            run(list, &self.lists);
-        }
-        for list in [&mut symbol.params, &mut symbol.type_params] {
-            run(list, &self.bindings);
-        }
+        self.expr(&mut symbol.ty);
+        run(&mut symbol.values, &self.lists);
+        run(&mut symbol.params, &self.bindings);
+        let Some(clauses) = &mut symbol.clauses else { return };
+        self.expr(&mut clauses.owner);
+        self.expr(&mut clauses.implements);
+        run(&mut clauses.decorators, &self.lists);
+        run(&mut clauses.bases, &self.lists);
+        run(&mut clauses.type_params, &self.bindings);
     }
 
     fn parts(&self, expr: &mut Expr) {

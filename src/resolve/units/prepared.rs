@@ -108,6 +108,9 @@ fn has_extensions(facts: &FileFacts, language: &Language) -> bool {
     // A file that has the name of a library type may derive from it.
     let marks = &language.manifest.resolution.structural;
     let mut marks = marks.iter().filter_map(|mark| mark.rsplit_once('.'));
-    facts.symbols.iter().any(|symbol| symbol.owner.is_some() || is_structural(symbol.kind))
+    facts
+        .symbols
+        .iter()
+        .any(|symbol| symbol.clauses().owner.is_some() || is_structural(symbol.kind))
         || marks.any(|(_, mark)| facts.names.iter().any(|name| **name == *mark))
 }

@@ -47,7 +47,7 @@ impl Spaces {
                 (ScopeKind::Type, Some(symbol)) if language.manifest.resolution.open_types => {
                     let symbol = &facts.symbols[symbol];
                     let around = spaces.around(facts, scope.parent).unwrap_or(root);
-                    let parent = below_path(facts, around, symbol.owner);
+                    let parent = below_path(facts, around, symbol.clauses().owner);
                     let space = parent.below(text(facts, symbol.name));
                     spaces.scopes.push((id, space, scope.symbol));
                 }

@@ -106,9 +106,10 @@ impl UnitTable {
             .filter(|symbol| {
                 // The body of a type that is defined in another is its own.
                 let inner = symbol.inner.get().map(|inner| facts.scopes[inner].kind);
-                symbol.owner.is_some() && inner.is_some_and(|kind| kind != ScopeKind::Type)
+                symbol.clauses().owner.is_some()
+                    && inner.is_some_and(|kind| kind != ScopeKind::Type)
             })
-            .map(|symbol| (symbol.inner, symbol.owner))
+            .map(|symbol| (symbol.inner, symbol.clauses().owner))
             .collect();
         let contexts = contexts(facts);
         let interface =
@@ -282,7 +283,7 @@ impl<'a> Unit<'a> {
     pub(crate) fn is_unnamed_type(&self, scope: ScopeId) -> bool {
         let is_own = |(_, id): &(Name, BindingId)| {
             let symbol = self.binding(*id).symbol;
-            symbol.is_some() && !self.symbol(symbol).owner.is_some()
+            symbol.is_some() && !self.symbol(symbol).clauses().owner.is_some()
         };
         self.scope_kind(scope) == ScopeKind::Type
             && !self.scope_symbol(scope).is_some()

@@ -38,7 +38,7 @@ pub(crate) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Ite
                 Question::fields(unit.text(symbol.name))
             }
             // An extension property.
-            SymbolKind::Variable if symbol.owner.is_some() => {
+            SymbolKind::Variable if symbol.clauses().owner.is_some() => {
                 Question::fields(unit.text(symbol.name))
             }
             SymbolKind::Macro => Question::macros(unit.text(symbol.name)),
@@ -323,7 +323,7 @@ fn derived<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> 
     let is_read = rules.open_types || rules.derived_members;
     let all = unit.facts.symbols.iter().enumerate().filter(move |_| is_read);
     all.flat_map(move |(position, symbol)| {
-        let bases = &unit.facts.lists[symbol.bases.range()];
+        let bases = &unit.facts.lists[symbol.clauses().bases.range()];
         let named = bases.iter().filter_map(move |base| {
             let Expr::Base(mut base, _) = unit.facts.exprs[base.get()?] else { return None };
             loop {
@@ -340,5 +340,5 @@ fn derived<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> 
 
 /// True for a member defined outside of its type's body.
 fn is_member_elsewhere(unit: &Unit<'_>, symbol: LocalSymbol) -> bool {
-    symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].owner.is_some())
+    symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].clauses().owner.is_some())
 }

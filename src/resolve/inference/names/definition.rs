@@ -128,7 +128,7 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
     let name = program.name_of(declaration);
     let is_internal = entry.flags & (flags::EXPORTED | flags::LOCAL) == 0
         && entry.flags & flags::STATIC != 0
-        && !entry.owner.is_some();
+        && !entry.clauses().owner.is_some();
     // An internal declaration in a header is defined in a file that includes it.
     let is_shared = is_internal && entry.kind.is_callable();
     let links = |other: SymbolRef, is_exported: bool| {
@@ -228,7 +228,7 @@ pub(crate) fn declarations_of(db: &Db, definition: SymbolRef) -> Symbols {
     }
     let name = program.name_of(definition);
     // A symbol with internal linkage is declared in its own file only.
-    let is_own = entry.flags & flags::EXPORTED == 0 && !entry.owner.is_some();
+    let is_own = entry.flags & flags::EXPORTED == 0 && !entry.clauses().owner.is_some();
     let here = |candidate: &SymbolRef| !is_own || candidate.file == definition.file;
     let mut found: Symbols = match program.container(definition) {
         Some(&container) => db.own_members(container, name).into_iter().filter(here).collect(),

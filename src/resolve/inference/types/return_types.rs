@@ -16,7 +16,7 @@ use cograph_model::graph::{FileId, SymbolRef};
 /// repository.
 pub(super) fn decorated(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     let (unit, entry) = (db.program.known(symbol.file), db.program.symbol(symbol));
-    if entry.decorators.len == 0
+    if entry.clauses().decorators.len == 0
         || !unit.language.manifest.resolution.decorators_replace
         || db.is_too_deep()
     {
@@ -24,7 +24,7 @@ pub(super) fn decorated(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     }
     db.deeper(|| {
         let mut value = None;
-        for decorator in unit.facts.lists[entry.decorators.range()].iter().rev() {
+        for decorator in unit.facts.lists[entry.clauses().decorators.range()].iter().rev() {
             let decorator = db.ty(symbol.file, *decorator);
             let results: Vec<Ty> = decorator
                 .alternatives()
@@ -134,7 +134,7 @@ fn declared_result(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     let entry = db.program.symbol(symbol);
     let declared = entry.ty.is_some().then(|| db.instance_of_expr(symbol.file, entry.ty))?;
     let is_variable = matches!(declared, Ty::Param(..))
-        && entry.type_params.len == 0
+        && entry.clauses().type_params.len == 0
         && hierarchy::has_variables(db, symbol.file);
     (names_a_type(&declared) && !is_variable).then_some(declared)
 }
@@ -163,7 +163,8 @@ fn returns_receiver(db: &Db, symbol: SymbolRef) -> bool {
 /// Substitutes a callable's own type parameters, inferred from the arguments.
 fn bind_parameters(db: &Db, symbol: SymbolRef, result: Ty, args: &[Ty]) -> Ty {
     let entry = db.program.symbol(symbol);
-    if (entry.type_params.len == 0 && !hierarchy::has_variables(db, symbol.file)) || args.is_empty()
+    if (entry.clauses().type_params.len == 0 && !hierarchy::has_variables(db, symbol.file))
+        || args.is_empty()
     {
         return result;
     }

@@ -145,14 +145,14 @@ impl Ranks<'_> {
         head.hash(hasher);
         (self.scope_id(symbol.scope), self.scope_id(symbol.inner), self.place(last_byte(symbol)))
             .hash(hasher);
-        for run in [symbol.params, symbol.type_params] {
+        for run in [symbol.params, symbol.clauses().type_params] {
             (run.len, Self::of(&self.bindings, (run.len > 0).then_some(run.start as usize)))
                 .hash(hasher);
         }
-        for expr in [symbol.ty, symbol.owner, symbol.implements] {
+        for expr in [symbol.ty, symbol.clauses().owner, symbol.clauses().implements] {
             self.expr_id(expr).hash(hasher);
         }
-        for run in [symbol.values, symbol.decorators, symbol.bases] {
+        for run in [symbol.values, symbol.clauses().decorators, symbol.clauses().bases] {
             self.run(hasher, run);
         }
     }
