@@ -8,7 +8,7 @@ pub(super) mod constructions;
 pub(super) mod declarator_chain;
 pub(super) mod declarators;
 pub(super) mod decorators;
-pub(super) mod doc_types;
+pub(crate) mod doc_types;
 pub(super) mod generated;
 pub(super) mod items;
 pub(super) mod parameters;

@@ -194,7 +194,7 @@ pub(crate) fn set_accessor(walk: &mut Walk<'_>, object: ExprId, name: NameId, va
 }
 
 /// Returns the owner of a member that an assignment at the top level gives to a value of the
-/// file: where values take any member, a callable or a type that is given becomes one.
+/// file: where values take any member, a callable, a type or an object that is given becomes one.
 fn assigned_owner(walk: &Walk<'_>, object: ExprId, value: ExprId) -> Option<ExprId> {
     let prototype = walk.input.language.manifest.names.values_member.as_deref()?;
     let owner = match walk.facts.get(object) {
@@ -214,7 +214,7 @@ fn assigned_owner(walk: &Walk<'_>, object: ExprId, value: ExprId) -> Option<Expr
         })
     };
     let is_fitting = match walk.facts.get(value) {
-        Expr::Lambda(_) => true,
+        Expr::Lambda(_) | Expr::Members(_) => true,
         Expr::Name(name, _) => {
             at_top(name).is_none_or(|binding| is_callable_or_type(binding.symbol))
         }

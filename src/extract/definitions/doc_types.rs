@@ -1,14 +1,17 @@
 //! Documentation of definitions: its summary, notices of deprecation, and types in comments for
 //! parameters, results and variables, in languages without type declarations.
 
+pub(crate) mod aliases;
+mod documented;
+
+use self::documented::{bare_union, stated_type};
 use crate::facts::text;
-use crate::imports::in_comments;
-use crate::types;
+use crate::imports::in_comments::braced;
 use crate::walk::input::Input;
-use crate::walk::{Context, Definition, Pending, Usage, Walk, children, names, rule_choice, texts};
+use crate::walk::{Context, Definition, Pending, Walk, children, rule_choice, texts};
 use cograph_faults::{Fault, planted};
 use cograph_grammar::{Pattern, Rule};
-use cograph_model::facts::{Expr, ExprId};
+use cograph_model::facts::{Expr, ExprId, LocalSymbol};
 use std::borrow::Cow;
 use tree_sitter::Node;
 
@@ -17,6 +20,21 @@ use tree_sitter::Node;
 pub(super) fn keep_comment<'t>(input: &Input<'t>, context: &mut Context<'t>) {
     let rules = &input.language.manifest.documentation;
     context.documented = if rules.param_tags.is_empty() { None } else { context.pending.comment };
+}
+
+/// Binds the type parameters that a comment names.
+pub(super) fn type_params<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    comment: Option<(usize, usize)>,
+    symbol: LocalSymbol,
+) {
+    let tags = &walk.input.language.manifest.documentation.template_tags;
+    let Some((start, end)) = comment.filter(|_| !tags.is_empty()) else { return };
+    let text = walk.input.source.get(start..end).unwrap_or_default();
+    if let Ok(text) = std::str::from_utf8(text) {
+        documented::type_params(walk, node, text, symbol);
+    }
 }
 
 /// Returns the documented type of a parameter.
@@ -135,8 +153,7 @@ fn stated<'t>(
     for tag in tags {
         for (at, _) in text.match_indices(tag.as_str()) {
             let after = &text[at + tag.len()..];
-            let Some((ty, rest)) = (if bare { bare_type(after) } else { braced_type(after) })
-            else {
+            let Some((ty, rest)) = (if bare { bare_type(after) } else { braced(after) }) else {
                 continue;
             };
             let named = rest.trim_start().trim_start_matches(['[', '&', '.']);
@@ -169,13 +186,6 @@ fn is_first(walk: &Walk<'_>, node: Node<'_>, word: &str) -> bool {
     rest.is_some_and(|rest| !rest.first().is_some_and(|c| c.is_ascii_alphanumeric() || *c == b'_'))
 }
 
-/// Splits the text after a tag into a type in braces and the rest.
-fn braced_type(after: &str) -> Option<(&str, &str)> {
-    let rest = after.trim_start().strip_prefix('{')?;
-    let close = closing(rest)?;
-    Some((&rest[..close], &rest[close + 1..]))
-}
-
 /// Splits the text after a tag into a type, up to white space outside of brackets, and the rest.
 fn bare_type(after: &str) -> Option<(&str, &str)> {
     let rest = after.trim_start();
@@ -195,76 +205,6 @@ fn bare_type(after: &str) -> Option<(&str, &str)> {
         _ => (c.is_whitespace() && depth == 0).then_some(at),
     });
     Some(rest.split_at(end.unwrap_or(rest.len())))
-}
-
-/// Parses a type without braces: a union of types, of which the vague ones are left out.
-fn bare_union<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str) -> ExprId {
-    let vague = &walk.input.language.manifest.documentation.vague_types;
-    let parts: Vec<ExprId> = types::split(text.trim_start_matches('?'), '|')
-        .into_iter()
-        .map(str::trim)
-        .filter(|part| !vague.iter().any(|word| word == part))
-        .map(|part| walk.deeper(node, |walk| bare_part(walk, node, part)))
-        .collect();
-    walk.facts.union(&parts)
-}
-
-fn bare_part<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str) -> ExprId {
-    if let Some(inner) = text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')) {
-        return bare_union(walk, node, inner);
-    }
-    if let Some(item) = text.strip_suffix("[]") {
-        let item = walk.deeper(node, |walk| bare_part(walk, node, item));
-        return walk.facts.of(item, Expr::Array);
-    }
-    if names::is_self_type(&walk.input, text) {
-        return walk.facts.expr(Expr::SelfType(walk.context.scope));
-    }
-    let (base, args) = text.split_once('<').unwrap_or((text, ""));
-    let arrays = &walk.input.language.manifest.documentation.array_types;
-    if !args.is_empty() && arrays.iter().any(|word| word == base) {
-        let args = types::split(args.strip_suffix('>').unwrap_or(args), ',');
-        let item = args.last().copied().unwrap_or_default();
-        let item = walk.deeper(node, |walk| bare_union(walk, node, item.trim()));
-        return walk.facts.of(item, Expr::Array);
-    }
-    let plain = text.replace('<', "[").replace('>', "]");
-    types::written_type(walk, node, &plain, Usage::Silent)
-}
-
-/// Parses a type in a comment: strips marks for optional values and normalizes generic types.
-fn stated_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str) -> ExprId {
-    let text =
-        text.trim().trim_start_matches(['?', '!', '.']).trim_end_matches(['=', '?', '!']).trim();
-    let text = text.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).unwrap_or(text);
-    if let Some(item) = text.strip_suffix("[]") {
-        let item = walk.deeper(node, |walk| stated_type(walk, node, item));
-        return walk.facts.of(item, Expr::Array);
-    }
-    let text = in_comments::with_names(walk, node, text);
-    let plain = text.replace(".<", "<").replace('<', "[").replace('>', "]");
-    let vague = &walk.input.language.manifest.documentation.vague_types;
-    let parts =
-        plain.split('|').map(str::trim).filter(|part| !vague.iter().any(|word| word == part));
-    let parts: Vec<&str> = parts.collect();
-    types::written_type(walk, node, &parts.join("|"), Usage::Silent)
-}
-
-/// Returns the position of the closing brace of an opened one.
-fn closing(text: &str) -> Option<usize> {
-    let mut depth = 0usize;
-    text.char_indices().find_map(|(at, c)| match c {
-        '{' => {
-            depth += 1;
-            None
-        }
-        '}' if depth == 0 => Some(at),
-        '}' => {
-            depth -= 1;
-            None
-        }
-        _ => None,
-    })
 }
 
 /// Returns the summary of the documentation of a definition.

@@ -35,10 +35,11 @@ pub(super) fn parameters_among<'t>(
     nodes: Children<'t>,
     symbol: LocalSymbol,
 ) {
+    let comment = walk.context.documented.take().filter(|_| symbol.is_some());
+    doc_types::type_params(walk, node, comment, symbol);
     let mut start = walk.facts.facts.bindings.len();
     let symbols = walk.facts.facts.symbols.len();
     let (mut least, mut most, mut position) = (0u16, 0u16, 0u32);
-    let comment = walk.context.documented.take().filter(|_| symbol.is_some());
     let closure = !symbol.is_some()
         || walk.facts.symbol_mut(symbol).flags & flags::FUNCTION_VALUE != 0
         || is_in_object(&mut walk.facts, symbol);

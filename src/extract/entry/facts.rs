@@ -50,6 +50,7 @@ pub(crate) fn extract_with_headers(
     let mut walk = walk::Walk::new(language, source, limits, embedded, &cleared.made);
     walk.walk(tree.root_node());
     imports::in_comments::of_file(&mut walk);
+    definitions::doc_types::aliases::of_file(&mut walk, tree.root_node());
     macros::items::moved(&mut walk, &cleared.moved);
     macros::bodies::cleared(&walk.input, &mut walk.facts, &cleared);
     bindings::bound_names::of_markup(&walk.input, &mut walk.facts, &cleared.bound);

@@ -3,6 +3,7 @@
 //! they stand (`import("x").A`).
 
 use crate::imports::record;
+use crate::walk::input::Input;
 use crate::walk::position::{offset, position};
 use crate::walk::{QUOTES, Walk};
 use cograph_model::Position;
@@ -47,6 +48,78 @@ pub(crate) fn of_file(walk: &mut Walk<'_>) {
             import(walk, named, position);
         }
     }
+}
+
+/// Type that a comment names.
+pub(crate) struct NamedType<'t> {
+    /// Tag.
+    pub(crate) tag: &'static str,
+    /// Type as written, without the stars of the comment.
+    pub(crate) ty: String,
+    /// Name.
+    pub(crate) name: &'t str,
+    /// First byte of the name, and its position.
+    pub(crate) start: usize,
+    pub(crate) at: Position,
+    /// The comment.
+    pub(crate) comment: &'t str,
+}
+
+/// Returns the types that the comments of a file name without importing them.
+pub(crate) fn named_types<'t>(input: &Input<'t>) -> Vec<NamedType<'t>> {
+    let source = input.source;
+    let mut found: Vec<NamedType<'t>> = Vec::new();
+    let tags = input.language.manifest.documentation.import_tags.iter();
+    let mut tagged: Vec<(usize, &'static String)> = tags
+        .flat_map(|tag| memmem::find_iter(source, tag.as_bytes()).map(move |at| (at, tag)))
+        .collect();
+    tagged.sort_unstable();
+    for (at, tag) in tagged {
+        let Some(text) = rest_of_comment(source, at, at + tag.len()) else { continue };
+        let Some((ty, rest)) = braced(text) else { continue };
+        let plain = without_stars(ty);
+        let Some(name) = first_word(rest).filter(|_| !plain.contains(IMPORT)) else { continue };
+        let behind = rest.len() - rest.trim_start().len();
+        let start = at + tag.len() + (text.len() - rest.len()) + behind;
+        let before = &source[..start];
+        let line_start = memchr::memrchr(b'\n', before).map_or(0, |end| end + 1);
+        let (known, read) = found.last().map_or((1, 0), |last| (last.at.line, last.start));
+        let line = known + offset(memchr::memchr_iter(b'\n', &source[read..start]).count());
+        let open = memmem::rfind(before, b"/*").unwrap_or(at);
+        found.push(NamedType {
+            tag,
+            ty: plain.trim().to_owned(),
+            name,
+            start,
+            at: Position { line, column: offset(start - line_start) },
+            comment: std::str::from_utf8(&source[open..at]).unwrap_or_default(),
+        });
+    }
+    found
+}
+
+/// Splits a text that starts with a part in braces into this part and the rest.
+pub(crate) fn braced(text: &str) -> Option<(&str, &str)> {
+    let inner = text.trim_start().strip_prefix('{')?;
+    let close = closing(inner, '{', '}')?;
+    Some((&inner[..close], &inner[close + 1..]))
+}
+
+/// Returns the position of the closing bracket of an opened one.
+pub(crate) fn closing(text: &str, open: char, close: char) -> Option<usize> {
+    let mut depth = 0usize;
+    text.char_indices().find_map(|(at, c)| match c {
+        _ if c == open => {
+            depth += 1;
+            None
+        }
+        _ if c == close && depth == 0 => Some(at),
+        _ if c == close => {
+            depth -= 1;
+            None
+        }
+        _ => None,
+    })
 }
 
 /// Writes a name in place of each imported type in a type (`import("x").A`), and records the

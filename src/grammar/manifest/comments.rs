@@ -22,6 +22,9 @@ pub struct Documentation {
     /// Tags in comments that import names for types: `@import { A } from "x"`, or with an imported
     /// type in braces before its name here.
     pub import_tags: Vec<String>,
+    /// Tags in comments that name type parameters: `@template T`, or with a bound in braces before
+    /// the name.
+    pub template_tags: Vec<String>,
     /// Tags in comments that state the type of the result, in braces.
     pub result_tags: Vec<String>,
     /// Tags in comments that state the type of a variable, in braces.
