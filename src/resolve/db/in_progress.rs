@@ -34,11 +34,15 @@ const MAX_IN_PROGRESS: usize = 2 * MAX_DEPTH as usize;
 
 /// Stack of the computations in progress.
 #[derive(Debug, Default)]
-pub(crate) struct InProgress(RefCell<Vec<Computation>>);
+pub(crate) struct InProgress {
+    stack: RefCell<Vec<Computation>>,
+    /// Computations that the outermost of `each_once` has come to.
+    reached: RefCell<Vec<Computation>>,
+}
 
 impl InProgress {
     pub(crate) fn contains(&self, computation: Computation) -> bool {
-        self.0.borrow().contains(&computation)
+        self.stack.borrow().contains(&computation)
     }
 
     /// Computes something; `None` if that is in progress already.
@@ -48,15 +52,34 @@ impl InProgress {
         compute: impl FnOnce() -> T,
     ) -> Option<T> {
         let is_endless = {
-            let started = self.0.borrow();
+            let started = self.stack.borrow();
             started.contains(&computation) || started.len() >= MAX_IN_PROGRESS
         };
         if is_endless && !planted(Fault::FollowedCircles) {
             return None;
         }
-        self.0.borrow_mut().push(computation);
+        self.stack.borrow_mut().push(computation);
         let computed = compute();
-        self.0.borrow_mut().pop();
+        self.stack.borrow_mut().pop();
+        Some(computed)
+    }
+
+    /// Computes something once within the outermost computation of this sort; `None` from then on:
+    /// several that lead to each other would be computed along every path.
+    pub(crate) fn each_once<T>(
+        &self,
+        computation: Computation,
+        compute: impl FnOnce() -> T,
+    ) -> Option<T> {
+        let is_outermost = self.reached.borrow().is_empty();
+        if self.reached.borrow().contains(&computation) {
+            return None;
+        }
+        self.reached.borrow_mut().push(computation);
+        let computed = compute();
+        if is_outermost {
+            self.reached.borrow_mut().clear();
+        }
         Some(computed)
     }
 }

@@ -58,7 +58,9 @@ pub(super) fn stated_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str) -
     let plain = text.replace(".<", "<").replace('<', "[").replace('>', "]");
     let vague = &walk.input.language.manifest.documentation.vague_types;
     let (mut parts, mut values) = (Vec::new(), Vec::new());
-    for part in plain.split('|').map(str::trim) {
+    // What is of two types at once has the members of both, as what is of one of them may have.
+    let alternatives = types::split(&plain, '|').into_iter();
+    for part in alternatives.flat_map(|part| types::split(part, '&')).map(str::trim) {
         match part.strip_prefix(TYPE_OF) {
             Some(value) => values.push(value.trim()),
             None if vague.iter().any(|word| word == part) => {}

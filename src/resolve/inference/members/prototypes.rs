@@ -2,6 +2,7 @@
 //! create.
 
 use crate::db::Db;
+use crate::db::in_progress::Computation;
 use crate::db::ty::{Entity, Member, Ty};
 use crate::inference::names::module_members;
 use crate::inference::names::scopes::imported;
@@ -88,17 +89,19 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
             false => Entity::Local(file, own),
         });
     }
-    match base_of_unnamed(db, file, scope).or_else(|| spread_in(db, file, scope)) {
+    match base_of_unnamed(db, file, scope) {
         Some(base) => db.member(&base, name),
-        None => Member::None,
+        None => spread_member(db, file, scope, name).unwrap_or(Member::None),
     }
 }
 
-/// Returns what is spread in an object literal, given by the scope of its members.
-fn spread_in(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
-    let name = db.program.synthetic(Synthetic::Spread);
-    let (_, spread) = db.program.known(file).bindings(scope, name).next()?;
-    Some(db.ty(file, spread.value))
+/// Returns the member of what is spread in an object literal, given by the scope of its members. A
+/// variable that is given what it holds (`a = { ...a }`) has no more members by that.
+fn spread_member(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Option<Member> {
+    let synthetic = db.program.synthetic(Synthetic::Spread);
+    let (_, spread) = db.program.known(file).bindings(scope, synthetic).next()?;
+    let following = Computation::Following(file, spread.value, name);
+    db.in_progress.each_once(following, || db.member(&db.ty(file, spread.value), name))
 }
 
 /// Returns the last one of members of one name; of a method of the type and a member of its
