@@ -82,15 +82,32 @@ impl<'s> SymbolNames<'s> {
         self.places.get(&file).copied()
     }
 
-    /// Names of the symbols of a file.
+    /// SCIP symbol of a file: what those of its symbols begin with.
+    pub(crate) fn file_symbol(&mut self, place: usize) -> String {
+        let file = &self.files[place];
+        let language = self.language(place).to_owned();
+        let package = self.packages.of_file(&file.path, &language);
+        head(&package) + &path_descriptors(&self.files[place].path)
+    }
+
+    /// Names of the symbols of a file, which are kept.
     pub(crate) fn of_file(&mut self, place: usize) -> Result<Rc<FileNames>, StoreError> {
         if let Some(known) = self.known.get(&place) {
             return Ok(Rc::clone(known));
         }
-        let file = &self.files[place];
-        let language = self.language(place).to_owned();
-        let package = self.packages.of_file(&file.path, &language);
-        let prefix = head(&package) + &path_descriptors(&self.files[place].path);
+        let made = Rc::new(self.make(place)?);
+        self.known_bytes += made.bytes();
+        if self.known_bytes > MAX_NAME_BYTES {
+            self.known.clear();
+            self.known_bytes = made.bytes();
+        }
+        self.known.insert(place, Rc::clone(&made));
+        Ok(made)
+    }
+
+    /// Names of the symbols of a file.
+    pub(crate) fn make(&mut self, place: usize) -> Result<FileNames, StoreError> {
+        let prefix = self.file_symbol(place);
         let rows = self.snapshot.symbols_of(&self.files[place])?;
         let mut making = Making {
             snapshot: self.snapshot,
@@ -107,14 +124,7 @@ impl<'s> SymbolNames<'s> {
         }
         let Making { names, prefix, first, .. } = making;
         let names = names.into_iter().map(Option::unwrap_or_default).collect();
-        let made = Rc::new(FileNames { names, file: prefix, first, rows });
-        self.known_bytes += made.bytes();
-        if self.known_bytes > MAX_NAME_BYTES {
-            self.known.clear();
-            self.known_bytes = made.bytes();
-        }
-        self.known.insert(place, Rc::clone(&made));
-        Ok(made)
+        Ok(FileNames { names, file: prefix, first, rows })
     }
 
     /// SCIP symbol of a symbol; none if it is not there.

@@ -157,6 +157,24 @@ fn targets_are_in_order_and_name_packages_with_versions() {
     }
 }
 
+/// What readers skip by: the order of rows, the bounds of pages, and a filter for each group.
+#[test]
+fn the_metadata_leads_to_the_rows_of_one_target() {
+    let project = Project::new();
+    let directory = project.dataset(&[]);
+    for (table, column) in [("references", "target"), ("calls", "callee")] {
+        let file = File::open(&files(&directory, table)[0]).expect("it can be read");
+        let reader = SerializedFileReader::new(file).expect("it is a Parquet file");
+        let group = reader.metadata().row_group(0);
+        let sorting = group.sorting_columns().expect("an order");
+        let place = sorting[0].column_idx as usize;
+        assert_eq!(group.column(place).column_path().string(), column, "{table}");
+        assert!(!sorting[0].descending && !sorting[0].nulls_first, "{table}");
+        assert!(group.column(place).column_index_offset().is_some(), "{table}: bounds of pages");
+        assert!(group.column(place).bloom_filter_offset().is_some(), "{table}: a filter");
+    }
+}
+
 #[test]
 fn a_second_run_replaces_the_rows_of_the_repository_and_no_others() {
     let project = Project::new();

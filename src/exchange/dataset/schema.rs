@@ -20,8 +20,8 @@ pub(crate) struct Column {
     pub(crate) ty: Type,
     /// It may be null.
     pub(crate) is_optional: bool,
-    /// Hardly any value occurs twice, and neighbours are alike.
-    pub(crate) is_distinct: bool,
+    /// A dictionary of its values makes it smaller: they are few, or long and far apart.
+    pub(crate) has_dictionary: bool,
 }
 
 /// TableSchema of a dataset.
@@ -34,23 +34,29 @@ pub(crate) struct TableSchema {
 }
 
 const fn text(name: &'static str) -> Column {
-    Column { name, ty: Type::Text, is_optional: false, is_distinct: false }
+    Column { name, ty: Type::Text, is_optional: false, has_dictionary: true }
 }
 
 const fn number(name: &'static str) -> Column {
-    Column { name, ty: Type::Number, is_optional: false, is_distinct: false }
+    Column { name, ty: Type::Number, is_optional: false, has_dictionary: false }
 }
 
 const fn flag(name: &'static str) -> Column {
-    Column { name, ty: Type::Flag, is_optional: false, is_distinct: false }
+    Column { name, ty: Type::Flag, is_optional: false, has_dictionary: false }
 }
 
 const fn or_null(column: Column) -> Column {
     Column { is_optional: true, ..column }
 }
 
+/// Hardly any value occurs twice, and neighbours are alike.
 const fn distinct(column: Column) -> Column {
-    Column { is_distinct: true, ..column }
+    Column { has_dictionary: false, ..column }
+}
+
+/// There are few values.
+const fn few(column: Column) -> Column {
+    Column { has_dictionary: true, ..column }
 }
 
 /// One row: the repository and the revision that was indexed.
@@ -89,9 +95,9 @@ pub(crate) const SYMBOLS: TableSchema = TableSchema {
     name: "symbols",
     columns: &[
         text("repository"),
-        distinct(number("id")),
+        number("id"),
         distinct(text("symbol")),
-        text("name"),
+        distinct(text("name")),
         text("kind"),
         text("path"),
         number("line"),
@@ -100,7 +106,7 @@ pub(crate) const SYMBOLS: TableSchema = TableSchema {
         text("visibility"),
         flag("exported"),
         flag("test"),
-        text("signature"),
+        distinct(text("signature")),
     ],
     sorted_by: None,
 };
@@ -115,7 +121,7 @@ pub(crate) const REFERENCES: TableSchema = TableSchema {
         or_null(number("source_id")),
         text("path"),
         number("line"),
-        number("col"),
+        few(number("col")),
         text("kind"),
         text("name"),
         text("verdict"),
@@ -148,7 +154,7 @@ pub(crate) const IMPORTS: TableSchema = TableSchema {
         text("path"),
         number("line"),
         text("module"),
-        number("level"),
+        few(number("level")),
         or_null(text("item")),
         or_null(text("target_path")),
         text("sort"),

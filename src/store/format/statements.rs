@@ -208,9 +208,12 @@ statements! {
     UNRESOLVED_OF_NAME = concat!(site_columns!(), " WHERE name = ?1 AND mark & 7 = 4 ORDER BY id");
     CANDIDATES = "SELECT symbol FROM candidate WHERE list = ?1 ORDER BY symbol";
     SITE_FILE = "SELECT file FROM site_file WHERE site = ?1";
+    SITE_FILES_BETWEEN = "SELECT site, file FROM site_file WHERE site >= ?1 AND site < ?2";
 
     // Relations.
     RELATIONS_FROM = "SELECT kind, source, target FROM relation WHERE source = ?1";
+    RELATIONS_BETWEEN = "SELECT kind, source, target FROM relation WHERE source >= ?1 AND source < \
+                         ?2";
     RELATIONS_TO = "SELECT kind, source, target FROM relation WHERE target = ?1 ORDER BY kind, \
                     source";
 

@@ -325,6 +325,12 @@ impl Snapshot {
         self.all(statements::RELATIONS_FROM, [symbol.0], relation_row)
     }
 
+    /// Relations from the symbols of a file.
+    pub fn relations_of(&self, file: &FileRow) -> Result<Vec<RelationRow>, StoreError> {
+        let range = [file.first_symbol, file.first_symbol + file.symbols];
+        self.all(statements::RELATIONS_BETWEEN, range, relation_row)
+    }
+
     /// Incoming relations of a symbol.
     pub fn relations_to(&self, symbol: SymbolKey) -> Result<Vec<RelationRow>, StoreError> {
         self.all(statements::RELATIONS_TO, [symbol.0], relation_row)

@@ -127,4 +127,12 @@ impl Snapshot {
     pub fn site_file(&self, site: SiteKey) -> Result<Option<FileKey>, StoreError> {
         self.one(statements::SITE_FILE, [site.0], |row| row.get(0).map(FileKey))
     }
+
+    /// Sites of a file that refer to a file as a whole, each with that file.
+    pub fn site_files_of(&self, file: &FileRow) -> Result<Vec<(SiteKey, FileKey)>, StoreError> {
+        let range = [file.first_site, file.first_site + file.sites];
+        self.all(statements::SITE_FILES_BETWEEN, range, |row| {
+            Ok((SiteKey(row.get(0)?), FileKey(row.get(1)?)))
+        })
+    }
 }
