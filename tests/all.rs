@@ -19,6 +19,7 @@ mod exploring;
 mod completeness;
 mod eviction;
 mod fixtures;
+mod fleet;
 mod freshness;
 mod function_values;
 mod guide;
