@@ -112,7 +112,7 @@ pub(super) fn clear<'s>(language: &Language, source: &'s [u8]) -> Cleared<'s> {
         edits: Vec::new(),
         made: Vec::new(),
         noted: 0,
-        tests: &language.manifest.tests.macros,
+        tests: &language.manifest.tests,
     };
     finder.walk();
     let edits = finder.edits;

@@ -6,9 +6,8 @@ use super::brackets::Brackets;
 use super::tokens::{Kind, Token};
 use super::words::{KnownWords, is_capital};
 use crate::preprocess::edits::{Edit, Made, Use};
-use cograph_grammar::{Preprocessor, TestMacroKind, WordClass, WordLists};
+use cograph_grammar::{Preprocessor, TestMarkers, WordClass, WordLists};
 use cograph_model::SiteKind;
-use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Contents of a pair of brackets.
@@ -67,7 +66,7 @@ pub(super) struct Finder<'a> {
     /// Position up to which operands of type operators have been processed.
     pub(super) noted: usize,
     /// Macros whose definitions are tests.
-    pub(super) tests: &'a BTreeMap<String, TestMacroKind>,
+    pub(super) tests: &'a TestMarkers,
 }
 
 impl Finder<'_> {

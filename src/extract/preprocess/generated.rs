@@ -41,7 +41,7 @@ impl Finder<'_> {
         else {
             return false;
         };
-        if self.tests.keys().any(|test| test.as_bytes() == word) {
+        if std::str::from_utf8(word).is_ok_and(|word| self.tests.macro_kind(word).is_some()) {
             return false;
         }
         let arguments = self.arguments(at + 1, close);

@@ -64,9 +64,9 @@ pub(crate) fn test_macro<'t>(
 ) -> Option<TestMacro<'t>> {
     let rules = &walk.input.language.manifest.tests;
     let text = texts::text_of(&walk.input, name);
-    let with_fixture = *rules.macros.get(text)? == TestMacroKind::Fixture;
+    let with_fixture = rules.macro_kind(text)? == TestMacroKind::Fixture;
     let arguments = children::named_children(&walk.input, declared?.params?);
-    let test = *arguments.last()?;
+    let test = *arguments.get(1).filter(|_| with_fixture).or(arguments.last())?;
     let id = names::name_of(walk, name);
     let target = walk.facts.expr(Expr::Name(id, walk.context.scope));
     walk.site(Usage::Site(SiteKind::Call), name, id, target);

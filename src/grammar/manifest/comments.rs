@@ -48,13 +48,29 @@ pub struct TestMarkers {
     pub function_prefixes: Vec<String>,
     /// Functions that take a title and a closure with the test.
     pub calls: Vec<String>,
-    /// Macro that defines a test -> what its arguments are. A body follows the call.
+    /// Macro that defines a test -> what its arguments are. A body follows the call. A star in the
+    /// name is any text.
     pub macros: BTreeMap<String, TestMacroKind>,
     /// Decorators of what sets tests up, of those that mark test code.
     pub set_up: Vec<String>,
     /// Programs that run tests: the first whose files the repository has, otherwise the one without
     /// files.
     pub runners: Vec<TestRunner>,
+}
+
+impl TestMarkers {
+    /// Returns what the arguments of a macro are, if it defines a test.
+    pub fn macro_kind(&self, name: &str) -> Option<TestMacroKind> {
+        let by_pattern = || self.macros.iter().find(|(pattern, _)| fits(pattern, name));
+        self.macros.get(name).or_else(|| by_pattern().map(|(_, kind)| kind)).copied()
+    }
+}
+
+/// True if a name is a pattern with any text for each star.
+fn fits(pattern: &str, name: &str) -> bool {
+    let Some((before, after)) = pattern.split_once('*') else { return pattern == name };
+    let Some(rest) = name.strip_prefix(before) else { return false };
+    rest.char_indices().any(|(at, _)| fits(after, &rest[at..])) || after.is_empty()
 }
 
 /// Program that runs tests.

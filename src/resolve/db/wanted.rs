@@ -13,6 +13,8 @@ pub(crate) enum Wanted {
     Untagged,
     /// Candidates in type position: types, namespaces, and macros, which may expand to either.
     Types,
+    /// Types with this number of type parameters.
+    Arity(u32),
 }
 
 /// Filter of a lookup. What a lookup returns depends on all of it: memos have it in their keys.

@@ -34,8 +34,10 @@ pub(super) fn construct_site(
         return variants::chosen_or_variants(db, file, &all, step, Step::SeveralValues);
     }
     let of = aliases::alias_target(db, symbols[0]).unwrap_or(symbols[0]);
+    // A conversion makes no object: it names the type as it is written.
     if linkage::is_conversion(db, of) {
-        return external(db.program.text(db.program.name_of(symbols[0])), Step::Builtin);
+        let all = conditions::compiled_with(db, file, site.byte, symbols.clone());
+        return variants::chosen_or_variants(db, file, &all, step, Step::SeveralValues);
     }
     if let Some(outside) = implied::outside_alias(db, of) {
         return external(&outside, Step::Builtin);

@@ -145,7 +145,7 @@ pub(super) fn meant(
             !is_narrowed(entity)
         })
         .unwrap_or(found),
-        false => found,
+        false => generics::with_arity(db, file, site.target, Some(found.clone())).unwrap_or(found),
     };
     (of_own_type(db, file, site, &entity).unwrap_or(entity), step)
 }

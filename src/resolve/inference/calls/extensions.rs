@@ -66,7 +66,9 @@ pub(crate) fn called(
     {
         return None;
     }
+    // The library knows little of a function type that the repository names.
     let is_common = matches!(found, Member::Outside(_))
+        && !matches!(of, Ty::Function(_))
         && db.program.known(file).language.is_common_member(db.program.text(name));
     let of = instance_of(of);
     let all = of_name(db, file, name);

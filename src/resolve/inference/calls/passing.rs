@@ -109,6 +109,9 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             }
             passing => passing,
         },
+        (Ty::Function(wanted), Ty::Function(given)) if is_closed(db, file) => {
+            passing_function(db, file, wanted, given)
+        }
         (_, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_)) => {
             passing_closure(db, file, wanted, given)
         }
@@ -281,7 +284,20 @@ fn passing_closure(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
     }
 }
 
-/// Conversion of a closure to a function type, by whether they have a result.
+/// Conversion of a function type to another by their results: those that exclude each other exclude
+/// the functions.
+fn passing_function(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
+    let nothing = db.program.known(file).language.nothing();
+    let is_nothing = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if nothing == Some(&**name));
+    match passing(db, file, wanted, given) {
+        _ if is_nothing(wanted) || is_nothing(given) => Passing::Open,
+        converted @ (Passing::Same | Passing::Derived | Passing::Never) => converted,
+        _ => Passing::Open,
+    }
+}
+
+/// Conversion of a closure to a function type, by whether they have a result, and whether that
+/// converts.
 fn passing_result(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
     let Some(nothing) = db.program.known(file).language.nothing() else { return Passing::Open };
     let is_nothing = |ty: &Ty| matches!(ty, Ty::Builtin(name, _) if &**name == nothing);
@@ -295,10 +311,19 @@ fn passing_result(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
     };
     match (is_nothing(wanted), is_nothing(&result)) {
         _ if !wanted.is_known() || !result.is_known() => Passing::Open,
+        (false, false) if excludes_results(db, file, wanted, &result) => Passing::Never,
         (true, true) | (false, false) => Passing::Derived,
         (true, false) if matches!(given, Ty::Lambda(..)) => Passing::Boxed,
         _ => Passing::Never,
     }
+}
+
+/// True if no result of a closure converts to the wanted one, both of types of the repository. Of
+/// others it is not known whether the closure is asynchronous and wraps its result.
+fn excludes_results(db: &Db, file: FileId, wanted: &Ty, result: &Ty) -> bool {
+    let is_own = |ty: &Ty| matches!(ty, Ty::Instance(..) | Ty::Function(_));
+    let is_excluded = |part: &Ty| is_own(part) && passing(db, file, wanted, part) == Passing::Never;
+    is_closed(db, file) && is_own(wanted) && result.alternatives().iter().all(is_excluded)
 }
 
 /// True if a closure gives a result.

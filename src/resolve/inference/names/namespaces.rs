@@ -77,6 +77,9 @@ pub(crate) fn is_wanted(db: &Db, symbol: SymbolRef) -> bool {
                 | SymbolKind::Field
                 | SymbolKind::Variable
         ),
+        Wanted::Arity(count) => {
+            kind.is_type() && db.program.symbol(symbol).type_params.len == count
+        }
     }
 }
 
@@ -109,6 +112,7 @@ pub(super) fn is_wanted_binding(db: &Db, file: FileId, binding: &Binding) -> boo
         (None, _) | (_, BindingKind::Import | BindingKind::Outer) => true,
         (Some(_), BindingKind::Symbol) => is_wanted(db, SymbolRef { file, symbol: binding.symbol }),
         (Some(Wanted::Types), kind) => kind == BindingKind::TypeParam,
+        (Some(Wanted::Arity(_)), _) => false,
         (Some(Wanted::Callables), _) => holds_function(db, file, binding),
         (Some(_), _) => true,
     }

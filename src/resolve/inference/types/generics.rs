@@ -2,11 +2,14 @@
 //! substitution.
 
 use crate::db::Db;
-use crate::db::ty::{Parameter, Ty, TyList};
+use crate::db::ty::{Entity, Parameter, Ty, TyList};
+use crate::db::wanted::Wanted;
 use crate::inference::members::type_flow::last_segment;
 use crate::inference::members::{hierarchy, prototypes};
+use crate::inference::names::scopes;
 use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
+use cograph_model::Step;
 use cograph_model::facts::{BindingId, Expr, ExprId, NameId, Run};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::cell::RefCell;
@@ -153,6 +156,42 @@ pub(crate) fn of_arity(db: &Db, file: FileId, target: ExprId, symbols: Symbols) 
     found
 }
 
+/// Returns what a name means: where what is found are types with other numbers of type parameters
+/// than the reference has arguments, the type further out or of another import that has as many.
+pub(crate) fn with_arity(
+    db: &Db,
+    file: FileId,
+    target: ExprId,
+    found: Option<(Entity, Step)>,
+) -> Option<(Entity, Step)> {
+    let Some((Entity::Symbols(symbols), _)) = &found else { return found };
+    let unit = db.program.known(file);
+    let manifest = &unit.language.manifest;
+    if !manifest.resolution.typed_positions || !manifest.modules.has_types_by_arity() {
+        return found;
+    }
+    let Some(Expr::Name(name, scope)) = target.get().map(|at| unit.facts.exprs[at]) else {
+        return found;
+    };
+    let is_type = |symbol: &SymbolRef| db.program.symbol(*symbol).kind.is_type();
+    if !symbols.iter().all(is_type) {
+        return found;
+    }
+    let count = type_arguments(db, file, target);
+    let arity = |symbol: SymbolRef| db.program.symbol(symbol).type_params.len as usize;
+    let fits = |symbol: &SymbolRef| arity(hierarchy::of_arity(db, *symbol, count)) == count;
+    if symbols.iter().any(fits) {
+        return found;
+    }
+    let at = target.get().map_or(0, |at| unit.facts.positions[at]);
+    let wanted = Wanted::Arity(u32::try_from(count).unwrap_or(u32::MAX));
+    let look = || scopes::lookup(db, file, unit.name(name), scope, at);
+    match db.filtered(Some(wanted), look) {
+        other @ Some((Entity::Symbols(_), _)) => other,
+        _ => found,
+    }
+}
+
 /// Returns the number of type arguments that a reference has.
 pub(crate) fn type_arguments(db: &Db, file: FileId, target: ExprId) -> usize {
     applied_to(db, file, target).map_or(0, |args| args.len as usize)
@@ -271,6 +310,16 @@ pub(crate) fn within_bounds(db: &Db, file: FileId, target: ExprId, symbols: Symb
     };
     let left: Symbols = symbols.iter().copied().filter(fits).collect();
     if left.is_empty() { symbols } else { left }
+}
+
+/// Returns the callee of a call without type arguments.
+pub(crate) fn without_arguments(db: &Db, callee: Ty) -> Ty {
+    match &callee {
+        Ty::Callable(symbols, receiver) if symbols.len() > 1 => {
+            Ty::callable(with_parameters(db, symbols, 0), receiver.as_deref())
+        }
+        _ => callee,
+    }
 }
 
 /// Returns a callee with the type arguments of its call, and the substitution of its parameters.

@@ -46,13 +46,9 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Name(name, scope) => {
             let at = db.program.known(file).facts.positions[position];
             let name = db.name(file, name);
-            match namespaces::among(
-                db,
-                file,
-                false,
-                || scopes::lookup(db, file, name, scope, at),
-                Option::is_none,
-            ) {
+            let look = || scopes::lookup(db, file, name, scope, at);
+            let found = namespaces::among(db, file, false, look, Option::is_none);
+            match generics::with_arity(db, file, ExprId::at(position), found) {
                 Some((Entity::External(_), Step::SelfMember)) => {
                     callee::implicit_outside(db, file, name, scope)
                 }
@@ -115,7 +111,10 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                     let (callee, bind) = generics::with_arguments(db, file, callee, given);
                     db.call_result(file, &callee, args).map(&bind)
                 }
-                None => generics::inferred(db, &callee, db.call_result(file, &callee, args)),
+                None => {
+                    let callee = generics::without_arguments(db, callee);
+                    generics::inferred(db, &callee, db.call_result(file, &callee, args))
+                }
             }
         }
         Expr::Construct(ty, _) => {
@@ -236,7 +235,8 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
             let at = facts.positions[position];
-            match scopes::lookup_type(db, file, name, scope, at) {
+            let found = scopes::lookup_type(db, file, name, scope, at);
+            match generics::with_arity(db, file, expr, found) {
                 Some((entity, _)) => of_arity(db, symbol_types::entity_ty(db, &entity, true), 0),
                 None => namespace(db, file, &Ty::Unknown, name),
             }
