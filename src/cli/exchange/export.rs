@@ -139,6 +139,10 @@ impl<'s> Calls<'s> {
         }
         let Some(row) = self.snapshot.symbol(callee)? else { return Ok(None) };
         let Some(&file) = self.places.get(&row.file) else { return Ok(None) };
+        // A conversion to an alias calls nothing.
+        if row.kind == SymbolKind::TypeAlias {
+            return Ok(None);
+        }
         self.callees.insert(
             callee,
             Callee { file, name: row.name_text, line: row.name_at.line, kind: row.kind },

@@ -34,8 +34,12 @@ pub(super) fn construct_site(
         return variants::chosen_or_variants(db, file, &all, step, Step::SeveralValues);
     }
     let of = aliases::alias_target(db, symbols[0]).unwrap_or(symbols[0]);
-    // A conversion makes no object: it names the type as it is written.
+    // A conversion makes no object: it names the type as it is written, if it is.
     if linkage::is_conversion(db, of) {
+        let name = db.program.name_of(symbols[0]);
+        if db.program.known(file).name(site.name) != name {
+            return external(db.program.text(name), Step::Builtin);
+        }
         let all = conditions::compiled_with(db, file, site.byte, symbols.clone());
         return variants::chosen_or_variants(db, file, &all, step, Step::SeveralValues);
     }
