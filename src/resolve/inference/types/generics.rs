@@ -178,7 +178,7 @@ pub(crate) fn with_arity(
         return found;
     }
     let count = type_arguments(db, file, target);
-    let arity = |symbol: SymbolRef| db.program.symbol(symbol).type_params.len as usize;
+    let arity = |symbol: SymbolRef| db.program.symbol(symbol).clauses().type_params.len as usize;
     let fits = |symbol: &SymbolRef| arity(hierarchy::of_arity(db, *symbol, count)) == count;
     if symbols.iter().any(fits) {
         return found;
