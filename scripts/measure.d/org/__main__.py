@@ -4,8 +4,8 @@
     scripts/measure org TREE... --scratch DIR --repositories 100,1000 --bin PROGRAM --engines duckdb,datafusion
     scripts/measure org TREE... --scratch DIR --spark 1000 --sqlite 1000 --write
 
-The trees are exported by the program. Slices of their rows, renamed, become repositories of 2,000 references on average, of which every
-tenth is a library that others use; which library, package and version a repository uses follows a power law. Each repository is written as
+The trees are exported by the program. Slices of their rows, renamed, become repositories of 2,000 references and the rest of their last file,
+of which every tenth is a library that others use; which library, package and version a repository uses follows a power law. Each repository is written as
 the program writes it: the same layout, order, compression and metadata.
 
 `questions.sql` has ten questions. DuckDB and DataFusion answer them at each size, SQLite and Spark (`local-cluster`, JDK 17) up to the size

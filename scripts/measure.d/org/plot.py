@@ -2,7 +2,7 @@
 import math
 
 COLOURS = {"datafusion": "#1f77b4", "duckdb": "#ff7f0e", "sqlite": "#2ca02c", "spark": "#9467bd"}
-COLUMNS, WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 5, 190, 170, 44, 44, 26
+COLUMNS, WIDTH, HEIGHT, LEFT, TOP, BOTTOM = 5, 204, 170, 46, 44, 26
 
 
 def svg(times):
@@ -15,12 +15,12 @@ def svg(times):
     width, height = COLUMNS * WIDTH + 20, TOP + rows * HEIGHT
     parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="10">',
              f'<rect width="{width}" height="{height}" fill="white"/>',
-             '<text x="10" y="16" font-size="13">Seconds of ten questions over the number of repositories (2,000 references each)</text>']
+             '<text x="10" y="16" font-size="13">Seconds of ten questions over the number of repositories</text>']
     for number, engine in enumerate(times):
         parts.append(f'<text x="{10 + number * 90}" y="32" fill="{COLOURS[engine]}">{engine}</text>')
     for number, name in enumerate(names):
         left, top = number % COLUMNS * WIDTH + LEFT, TOP + number // COLUMNS * HEIGHT
-        right, bottom = left + WIDTH - LEFT - 10, top + HEIGHT - BOTTOM - 14
+        right, bottom = left + WIDTH - LEFT - 24, top + HEIGHT - BOTTOM - 14
 
         def x(size, left=left, right=right):
             span = math.log(sizes[-1] / sizes[0]) or 1
