@@ -104,6 +104,16 @@ fn a_second_run_does_what_is_missing_and_failures_are_listed() {
 }
 
 #[test]
+fn a_repository_that_needs_more_memory_than_is_given_has_failed() {
+    let fleet = Fleet::new();
+    let (code, lines) = fleet.run(&["--memory", "40"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(lines[0], "failed team/one");
+    assert!(!fleet.path("dataset/fleet/team%2Fone.json").exists());
+    assert_eq!(fleet.run(&["--memory", "1000"]).1[..2], ["done team/one", "done team/two"]);
+}
+
+#[test]
 fn shards_divide_the_list() {
     let fleet = Fleet::new();
     assert_eq!(fleet.run(&["--shard", "0/2"]).1, ["done team/one", "failed team/broken"]);
