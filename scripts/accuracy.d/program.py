@@ -50,6 +50,11 @@ class Program:
         """The text that answers who calls a symbol, as a client of the server gets it."""
         return self._run(["trace", "--root", root, symbol], allowed=(0, 1))
 
+    def trace_as_json(self, root, symbols):
+        """What says who calls each of several symbols."""
+        said = self._run(["trace", "--root", root, "--json", *symbols], allowed=(0, 1))
+        return json.loads(said) if said.strip() else {}
+
     def _run(self, arguments, stdout=subprocess.PIPE, allowed=(0,)):
         done = subprocess.run([self.binary, *arguments], env=self.environment, stdout=stdout, stderr=subprocess.PIPE, text=True)
         if done.returncode not in allowed:

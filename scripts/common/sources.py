@@ -73,6 +73,27 @@ SOURCES = [Source(*row) for row in [
      "1c6b0b85a6076bc2a96e916121dbb473a650a521b4ff82036fb7806d78dfef03", "src composer.json"),
 ]]
 
+# Libraries and projects that use them: the edges between the two are scored (scripts/accuracy pairs).
+PAIRED = [source for source in SOURCES if source.name in ("cobra", "jackson-core")] + [Source(*row) for row in [
+    ("werkzeug", "pip", "werkzeug", "3.0.4", "werkzeug-3.0.4.tar.gz",
+     "34f2371506b250df4d4f84bfe7b0921e4762525762bbd936614909fe25cd7306", "src pyproject.toml"),
+    ("flask", "pip", "flask", "3.0.3", "flask-3.0.3.tar.gz",
+     "ceb27b0af3823ea2737928a4d99d125a06175b8512c445cbd9a9ce200ef76842", "src tests pyproject.toml"),
+    ("prosemirror-model", "npm", "prosemirror-model", "1.22.3", "prosemirror-model-1.22.3.tgz",
+     "98750f128b9e9e251df3346ff29698422dbb54d22fd105930b93f9108b6f0b49", "src package.json"),
+    ("prosemirror-transform", "npm", "prosemirror-transform", "1.10.0", "prosemirror-transform-1.10.0.tgz",
+     "35a0c7d062f697fe7ff9f95c940873b1c8e72a016e68c718a8b23bece072920b", "src package.json"),
+    ("http", "cargo", "http", "1.1.0", "http-1.1.0.crate",
+     "21b9ddb458710bc376481b842f5da65cdf31522de232c1ca8146abce2a358258", "src Cargo.toml"),
+    ("hyper", "cargo", "hyper", "1.4.1", "hyper-1.4.1.crate",
+     "50dfd22e0e76d0f662d429a5f80fcaf3855009297eab6a0a9f8543834744ba05", "src Cargo.toml"),
+    ("pflag", "apt", "golang-github-spf13-pflag", "1.0.6~git20210604-d5e0c0615ace",
+     "golang-github-spf13-pflag_1.0.6~git20210604-d5e0c0615ace.orig.tar.xz",
+     "9b21056481ebf33e78a80ae999a714abb29392a5995a515bc8fefd6d88b6b204", ""),
+    ("jackson-databind", "apt", "jackson-databind", "2.14.0", "jackson-databind_2.14.0.orig.tar.xz",
+     "ec086218027c3ecf235fcda042bf04d87b4178ee225f0633f062cd20e64f74a9", "src pom.xml"),
+]]
+
 # A project without truth: for queries and measurements.
 DJANGO = Source("django", "pip", "Django", "5.1.4", "Django-5.1.4.tar.gz",
                 "de450c09e91879fa5a307f696e57c851955c910a438a35e6b4c895e86bedc82a", "")
