@@ -163,6 +163,42 @@ fn callers_in_another_repository_typescript() {
 }
 
 #[test]
+fn members_of_fields_and_of_results_without_a_type_typescript() {
+    check(
+        &[
+            ("lib/package.json", "{\"name\": \"@acme/tree\", \"main\": \"dist/index.js\"}"),
+            ("lib/src/index.ts", "export { Tree, Kind, Place } from './tree';\n"),
+            (
+                "lib/src/tree.ts",
+                "export class Kind { create() {}  label() { return '' } }\n\
+                 export class Place {\n  constructor(readonly tree: Tree) {}\n  \
+                 depth() { return 1 }\n  get parent(): Tree { return this.tree }\n}\n\
+                 export class Tree {\n  readonly kind: Kind\n  \
+                 resolve(at: number) { return cached(at) }\n  fold() {}\n  size() {}\n}\n\
+                 export class Other { size() {} }\n\
+                 function cached(at: number) { return new Place(new Tree()) }\n",
+            ),
+            ("user/package.json", "{\"dependencies\": {\"@acme/tree\": \"^1.0.0\"}}"),
+            (
+                "user/app.ts",
+                "import { Tree, Place } from '@acme/tree';\n\
+                 export function main(tree: Tree, place: Place) {\n  tree.kind.create();\n  \
+                 place.tree.fold();\n  place.parent.fold();\n  tree.resolve(1).depth();\n  \
+                 tree.resolve(1).size();\n}\n",
+            ),
+        ],
+        &[
+            ("Kind.create", &["user/app.ts: likely: main:3"]),
+            // A parameter that declares a field, a getter.
+            ("Tree.fold", &["user/app.ts: likely: main:4,5"]),
+            // Only one type of the library has a member of the name; two have the next.
+            ("Place.depth", &["user/app.ts: likely: main:6"]),
+            ("Tree.size", &["user/app.ts: possible: main:7"]),
+        ],
+    );
+}
+
+#[test]
 fn callers_in_another_repository_rust() {
     check(
         &[
@@ -267,6 +303,63 @@ fn callers_in_another_repository_java() {
             ("Greeter", &["user/src/main/java/com/acme/app/Main.java: Main.run:5"]),
         ],
     );
+}
+
+#[test]
+fn a_name_that_is_imported_with_all_of_its_package_java() {
+    check(
+        &[
+            (
+                "lib/src/main/java/com/acme/greet/Greeter.java",
+                "package com.acme.greet;\npublic class Greeter {\n  public void hello() {}\n  \
+                 public Greeter next(String name) { return this; }\n}\n",
+            ),
+            (
+                "user/src/main/java/com/acme/app/Main.java",
+                "package com.acme.app;\nimport java.util.*;\nimport com.acme.greet.*;\n\
+                 public class Main {\n  void run(Greeter g) {\n    g.hello();\n    \
+                 g.next(\"a\").hello();\n  }\n}\n",
+            ),
+            // The same name, and no import of the package.
+            (
+                "user/src/main/java/com/acme/app/Other.java",
+                "package com.acme.app;\nimport com.other.*;\nimport java.util.*;\n\
+                 public class Other {\n  void run(Greeter g) {\n    g.hello();\n  }\n}\n",
+            ),
+        ],
+        &[(
+            "Greeter.hello",
+            &[
+                "user/src/main/java/com/acme/app/Main.java: Main.run:6; likely: Main.run:7",
+                "outside of all of them: Greeter.hello (1 in user)",
+            ],
+        )],
+    );
+}
+
+#[test]
+fn installed_packages_are_members_although_rules_exclude_them() {
+    let files: &[(&str, &str)] = &[
+        ("user/.gitignore", ".venv/\nnode_modules/\n"),
+        ("user/app.py", "from greetlib import greet\n\n\ndef main():\n    greet()\n"),
+        ("user/.venv/.gitignore", "*\n"),
+        ("user/.venv/lib/site-packages/greetlib/__init__.py", "def greet():\n    pass\n"),
+        ("user/app.ts", "import { wave } from '@acme/wave';\nexport function run() { wave(); }\n"),
+        ("user/node_modules/@acme/wave/package.json", "{\"name\": \"@acme/wave\"}"),
+        ("user/node_modules/@acme/wave/index.ts", "export function wave() {}\n"),
+    ];
+    let workspace = Workspace::with(files);
+    let members = ["user/.venv/lib/site-packages", "user/node_modules/@acme/wave"];
+    workspace.write(
+        ".cograph/workspace.toml",
+        &format!("members = ['user', '{}', '{}']\n", members[0], members[1]),
+    );
+    let answer = workspace.asked(&["trace", "greet"]);
+    assert!(answer.contains("user/app.py: main:5"), "{answer}");
+    let answer = workspace.asked(&["trace", "wave"]);
+    assert!(answer.contains("user/app.ts: run:2"), "{answer}");
+    let answer = workspace.asked(&["show", "greet"]);
+    assert!(answer.contains("def greet():"), "{answer}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
     scripts/accuracy pairs go pflag cobra --show fp 20 --show fn 20
     scripts/accuracy pairs --bin PATH --sources DIR               another program; DIR has a folder a project, nothing is fetched
 
-Every public or private function, method and type of the library is asked for with `cograph trace --json` in a workspace of both.
+Every symbol of the library whose name the project has is asked for with `cograph trace --json` in a workspace of both.
 An edge is a caller in the project and a symbol of the library, certain or likely. Overloads of one container are one symbol, as
 they are for a question; calls outside of functions are not scored. What is right, wrong and neutral: scripts/accuracy.d/score.py.
 """
@@ -12,6 +12,7 @@ they are for a question; calls outside of functions are not scored. What is righ
 import json
 import os
 import random
+import re
 import shutil
 import sys
 
@@ -25,7 +26,7 @@ PAIRS = os.path.join(FOLDER, "pairs")
 CACHE = os.path.join(TARGET, "accuracy", "cache-pairs", str(os.getpid()))
 HEAD = ["language", "library", "user", "first P", "first R", "P", "R", "certain P", "TP", "FP", "FN", "neutral", "R with possible"]
 # Symbols that one question is about.
-BATCH = 40
+BATCH = 100
 KINDS = "'function','method','constructor','class','struct','interface','trait','enum','type','macro','variable','constant','property','field'"
 
 
@@ -125,8 +126,12 @@ def edges_of(meta, root, program):
     rows = program.every_row(os.path.join(root, library), statement)
     texts = [part.decode() if isinstance(part, bytes) else part or "" for row in rows for part in row]
     symbols = [f"{path}::{container + '.' if container else ''}{name}" for path, container, name in zip(*[iter(texts)] * 3)]
+    # A name that is nowhere in the user's sources has no call there.
+    words = words_of(os.path.join(root, user))
+    symbols = [symbol for symbol in symbols if re.split(r"[.:#]", symbol)[-1] in words]
     seen = set()
     for at in range(0, len(symbols), BATCH):
+        print(f"{at} of {len(symbols)} symbols", end="\r", file=sys.stderr)
         answer = program.trace_as_json(root, symbols[at : at + BATCH])
         for symbol in answer["crossing"]["symbols"] if "crossing" in answer else ():
             if symbol["repository"] != library:
@@ -149,6 +154,16 @@ def edges_of(meta, root, program):
                     if key not in seen:
                         seen.add(key)
                         yield edge
+
+
+def words_of(directory):
+    """Every word in the files of a directory."""
+    words = set()
+    for place, _, names in os.walk(directory):
+        for name in names:
+            with open(os.path.join(place, name), encoding="utf8", errors="replace") as file:
+                words.update(re.findall(r"[\w$]+", file.read()))
+    return words
 
 
 def show(what, count, score, root):

@@ -59,6 +59,23 @@ enum RuleFile {
     Unread,
 }
 
+impl Node {
+    /// What the rules say of an entry of their directory, or of one below it.
+    fn excludes(&self, path: &Path, is_directory: bool) -> Match<()> {
+        let mut decided: [Match<()>; KINDS] = std::array::from_fn(|_| Match::None);
+        let mut next = Some(self);
+        while let Some(node) = next {
+            for (kind, rules) in decided.iter_mut().zip(&node.kinds) {
+                if let (Match::None, Some(rules)) = (&kind, rules) {
+                    *kind = rules.matched(path, is_directory).map(|_| ());
+                }
+            }
+            next = node.above.as_deref();
+        }
+        decided.into_iter().find(|kind| !kind.is_none()).unwrap_or(Match::None)
+    }
+}
+
 impl Filter {
     /// Reads the rules for entries of the root.
     pub(super) fn new(root: &Path) -> Self {
@@ -77,6 +94,10 @@ impl Filter {
         above.reverse();
         let mut node = Arc::new(Node::default());
         for directory in above {
+            // A root inside of what is excluded was named on purpose.
+            if node.excludes(directory, true).is_ignore() {
+                node = Arc::new(Node::default());
+            }
             node = filter.read_directory(directory, &node);
         }
         filter.insert(root, node);
@@ -93,18 +114,9 @@ impl Filter {
     /// True if the rules exclude an entry of a visited directory.
     pub(super) fn excludes(&self, path: &Path, is_directory: bool) -> bool {
         let node = self.node(path.parent().unwrap_or(path));
-        let mut decided: [Match<()>; KINDS] = std::array::from_fn(|_| Match::None);
-        let mut next = Some(&node);
-        while let Some(node) = next {
-            for (kind, rules) in decided.iter_mut().zip(&node.kinds) {
-                if let (Match::None, Some(rules)) = (&kind, rules) {
-                    *kind = rules.matched(path, is_directory).map(|_| ());
-                }
-            }
-            next = node.above.as_ref();
-        }
-        let decided = decided.into_iter().find(|kind| !kind.is_none());
-        decided.unwrap_or_else(|| self.global.matched(path, is_directory).map(|_| ())).is_ignore()
+        let decided = node.excludes(path, is_directory);
+        let of_user = || self.global.matched(path, is_directory).map(|_| ());
+        if decided.is_none() { of_user().is_ignore() } else { decided.is_ignore() }
     }
 
     /// Returns the ignore files that were not read.

@@ -249,6 +249,8 @@ pub(crate) fn extend<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t
     }
     walk.context.around = Surroundings { owner, implements, ..Surroundings::NONE };
     walk.context.callable = Callable { self_scope: inner, ..Callable::NONE };
+    // What stands in front of the extension is of no member.
+    walk.context.pending = Pending::default();
     if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
         walk.visit_children(body);
     }

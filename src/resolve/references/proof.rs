@@ -226,7 +226,16 @@ fn is_open_result(db: &Db, file: FileId, callee: ExprId, args: Run) -> bool {
     if makes_instance(db, file, unit.text(name)) {
         return is_open_object();
     }
-    if is_dynamic(db, file) || is_open_object() {
+    if is_dynamic(db, file) {
+        return true;
+    }
+    // A function of the repository gives what its header says.
+    if let Ty::Callable(symbols, _) = infer::ty(db, file, callee)
+        && symbols.iter().all(|symbol| db.program.symbol(*symbol).ty.is_some())
+    {
+        return symbols.iter().any(|symbol| holds_open(db, *symbol));
+    }
+    if is_open_object() {
         return true;
     }
     let is_own = |ty: &Ty| {

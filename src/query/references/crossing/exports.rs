@@ -11,10 +11,12 @@ mod public;
 use crate::graph::answer::Certainty;
 use crate::graph::error::QueryError;
 use crate::names::segments;
+use cograph_grammar as grammar;
+use cograph_model::RelationKind;
 use cograph_model::facts::external_callable;
 use cograph_model::package::{ModuleFiles, OfferedPackage};
-use cograph_store::{SymbolHead, SymbolKey};
-use members::members;
+use cograph_store::{RelationRow, SymbolHead, SymbolKey};
+use members::{Followed, members};
 use modules::{Module, defaults, inner_module, module_at, top_level};
 pub use public::Exports;
 use public::Part;
@@ -78,7 +80,7 @@ impl Exports<'_> {
         rest: &[Part<'_>],
     ) -> Result<(Vec<SymbolKey>, Certainty, bool), QueryError> {
         let least = usize::from(!package.form.is_prefixed);
-        let (mut is_reached, mut is_module) = (false, false);
+        let (mut is_reached, mut is_module, mut is_inferred) = (false, false, false);
         for split in (least..=rest.len()).rev() {
             let (module, chain) = rest.split_at(split);
             if module.iter().any(|part| part.is_called) {
@@ -97,10 +99,11 @@ impl Exports<'_> {
             // Whether files declare a module is known by what they have.
             is_reached |= !matches!(module, Module::Declared(_))
                 || !top_level(self, &module, first.name)?.is_empty();
-            let (found, certainty) = self.chain(&module, chain)?;
-            if !found.is_empty() {
-                return Ok((found, certainty, false));
+            let followed = self.chain(&module, chain)?;
+            if !followed.found.is_empty() {
+                return Ok((followed.found, followed.certainty, false));
             }
+            is_inferred |= followed.is_inferred;
         }
         let nothing = (Vec::new(), Certainty::Possible, false);
         let Some(last) = rest.last() else { return Ok(nothing) };
@@ -129,7 +132,44 @@ impl Exports<'_> {
             return Ok((exact, Certainty::Certain, false));
         }
         exact.extend(possible);
+        if self.has_calls_only {
+            let mut callable = Vec::new();
+            for &key in &exact {
+                if self.lookup.symbol(key)?.kind.is_callable() {
+                    callable.push(key);
+                }
+            }
+            if !callable.is_empty() {
+                exact = callable;
+            }
+        }
+        if is_inferred && self.are_one_member(&exact, last.name)? {
+            return Ok((exact, Certainty::Likely, false));
+        }
         Ok((exact, Certainty::Possible, false))
+    }
+
+    /// True for members of one type, and what overrides them, by a name that values of the language
+    /// itself do not have.
+    fn are_one_member(&self, keys: &[SymbolKey], name: &str) -> Result<bool, QueryError> {
+        let mut container = None;
+        for &key in keys {
+            let relations = self.lookup.relations_from(key)?;
+            let overrides =
+                |one: &RelationRow| one.kind == RelationKind::Overrides && keys.contains(&one.to);
+            if relations.iter().any(overrides) {
+                continue;
+            }
+            let row = self.lookup.symbol(key)?;
+            let file = self.lookup.file(row.file)?;
+            let language = grammar::by_name(self.lookup.language(file.language));
+            let is_common = language.is_none_or(|language| language.is_common_member(name));
+            if is_common || container.is_some_and(|known| row.container != Some(known)) {
+                return Ok(false);
+            }
+            container = row.container;
+        }
+        Ok(container.is_some())
     }
 
     /// True for a symbol of a package, and of no test.
@@ -143,20 +183,16 @@ impl Exports<'_> {
         Ok(is_below && is_of_language && !place.test)
     }
 
-    fn chain(
-        &self,
-        module: &Module,
-        chain: &[Part<'_>],
-    ) -> Result<(Vec<SymbolKey>, Certainty), QueryError> {
-        let Some((first, rest)) = chain.split_first() else {
-            return Ok((Vec::new(), Certainty::Certain));
-        };
+    fn chain(&self, module: &Module, chain: &[Part<'_>]) -> Result<Followed, QueryError> {
+        let nothing =
+            Followed { found: Vec::new(), certainty: Certainty::Certain, is_inferred: false };
+        let Some((first, rest)) = chain.split_first() else { return Ok(nothing) };
         let top = top_level(self, module, first.name)?;
         if top.is_empty() {
             // A module that the module hands on.
             return match inner_module(self, module, first)? {
                 Some(inner) => self.chain(&inner, rest),
-                None => Ok((Vec::new(), Certainty::Certain)),
+                None => Ok(nothing),
             };
         }
         members(self, top, *first, rest)

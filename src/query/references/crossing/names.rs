@@ -15,7 +15,7 @@ use crate::references::outside::members;
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::external_callable;
 use cograph_model::{SiteKind, words};
-use cograph_store::{FileKey, NameKey, SiteRow, SiteTarget, Snapshot};
+use cograph_store::{FileKey, ImportRow, NameKey, SiteRow, SiteTarget, Snapshot};
 
 /// Uses to take.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -35,6 +35,8 @@ pub struct OutsideName {
     pub text: String,
     /// Language.
     pub language: String,
+    /// Modules of which its file takes every name, where the name has none of them; sorted.
+    pub opened: Vec<String>,
 }
 
 /// Site that uses such a name.
@@ -74,6 +76,10 @@ impl OutsideNames {
             if !admitted.admits(file.mark()) {
                 continue;
             }
+            let imported = match file.package {
+                Some(_) => snapshot.imports_of(file.key)?,
+                None => Vec::new(),
+            };
             for site in snapshot.sites_outside(&file)? {
                 let SiteTarget::External(name) = site.target else { continue };
                 let text = match texts.get(&name) {
@@ -98,7 +104,8 @@ impl OutsideNames {
                     continue;
                 }
                 let language = lookup.language(file.language).to_owned();
-                let name = OutsideName { text: text.to_string(), language };
+                let opened = opened(&text, &imported);
+                let name = OutsideName { text: text.to_string(), language, opened };
                 names.entry(name).or_default().push(site);
             }
         }
@@ -145,6 +152,23 @@ impl OutsideNames {
         };
         sites.iter().take(most).map(one).collect()
     }
+}
+
+/// Modules of which a file takes every name, for a name that is in none that it imports.
+fn opened(text: &str, imports: &[ImportRow]) -> Vec<String> {
+    let parts = segments(text);
+    let is_in = |module: &str| {
+        let own = segments(module);
+        own.len() < parts.len() && own.iter().eq(&parts[..own.len()])
+    };
+    if imports.iter().any(|import| is_in(&import.module)) {
+        return Vec::new();
+    }
+    let whole = imports.iter().filter(|import| import.item.is_none() && import.target.is_none());
+    let mut found: Vec<String> = whole.map(|import| import.module.to_string()).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 /// True if a qualified name may be that of a symbol elsewhere, by its end: the name, and the

@@ -25,18 +25,21 @@ pub(super) struct Part<'n> {
 pub struct Exports<'q> {
     pub(super) lookup: Lookup<'q>,
     pub(super) packages: &'q [OfferedPackage],
+    /// True if all uses are calls.
+    pub(super) has_calls_only: bool,
     heads: RefCell<FxHashMap<String, Rc<[SymbolHead]>>>,
 }
 
 impl<'q> Exports<'q> {
-    /// Symbols of these packages.
+    /// Symbols of these packages, for uses of any kind or for calls alone.
     pub fn new(
         snapshot: &'q Snapshot,
         packages: &'q [OfferedPackage],
+        has_calls_only: bool,
         cancel: &'q CancelToken,
     ) -> Result<Self, QueryError> {
         let lookup = Lookup::new(snapshot, cancel)?;
-        Ok(Self { lookup, packages, heads: RefCell::default() })
+        Ok(Self { lookup, packages, has_calls_only, heads: RefCell::default() })
     }
 
     /// Symbols with a name, anywhere. Memoized: many names of one question have the same end.

@@ -143,7 +143,9 @@ impl Crossing {
         });
         let asked = &*asked;
         let exports = asked.iter().zip(&packages);
-        let exports = exports.map(|(one, own)| Exports::new(&one.opened.snapshot, own, cancel));
+        let exports = exports.map(|(one, own)| {
+            Exports::new(&one.opened.snapshot, own, crossing.has_calls_only, cancel)
+        });
         let mut join = Join {
             asked,
             packages: &packages,
@@ -207,7 +209,10 @@ impl Crossing {
                     subject.names.iter().any(|own| may_name(&name.text, container, own))
                 };
                 if self.crossed.iter().any(may_be) {
-                    self.elsewhere.push((user, name.text.clone(), total));
+                    match self.elsewhere.last_mut() {
+                        Some((of, text, all)) if *of == user && *text == name.text => *all += total,
+                        _ => self.elsewhere.push((user, name.text.clone(), total)),
+                    }
                 }
                 continue;
             }
@@ -282,13 +287,23 @@ impl Crossing {
 }
 
 impl Join<'_> {
+    fn named(&self, text: &str, language: &str) -> Result<Targets, QueryError> {
+        let mut targets: Targets = Vec::new();
+        for (member, exports) in self.exports.iter().enumerate() {
+            let found = exports.named(text, language)?;
+            targets.extend(found.into_iter().map(|export| (member, export)));
+        }
+        Ok(targets)
+    }
+
     /// Symbols of all members that a name leads to: where one is known, without guesses.
     fn targets(&mut self, name: &OutsideName) -> Result<&Targets, QueryError> {
         if !self.known.contains_key(name) {
-            let mut targets: Targets = Vec::new();
-            for (member, exports) in self.exports.iter().enumerate() {
-                let found = exports.named(&name.text, &name.language)?;
-                targets.extend(found.into_iter().map(|export| (member, export)));
+            let mut targets = self.named(&name.text, &name.language)?;
+            if targets.is_empty() {
+                for module in &name.opened {
+                    targets.extend(self.named(&format!("{module}.{}", name.text), &name.language)?);
+                }
             }
             if targets.iter().any(|(_, export)| export.certainty.is_sure()) {
                 targets.retain(|(_, export)| export.certainty.is_sure());
