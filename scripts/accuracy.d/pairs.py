@@ -4,7 +4,7 @@
     scripts/accuracy pairs go pflag cobra --show fp 20 --show fn 20
     scripts/accuracy pairs --bin PATH --sources DIR               another program; DIR has a folder a project, nothing is fetched
 
-Every symbol of the library whose name the project has is asked for with `cograph trace --json` in a workspace of both.
+For every symbol of the library whose name the project has, `cograph trace --json` says the callers in a workspace of both.
 An edge is a caller in the project and a symbol of the library, certain or likely. Overloads of one container are one symbol, as
 they are for a question; calls outside of functions are not scored. What is right, wrong and neutral: scripts/accuracy.d/score.py.
 """
