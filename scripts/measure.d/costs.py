@@ -1,4 +1,4 @@
-"""What an index of pinned projects costs, as a file that is kept with the code: the CPU time against parsing in the same run, the
+"""What an index of pinned projects costs, as a file that is kept with the code: instructions and CPU time against parsing alone, the
 peak of memory, the bytes of store and segment for each of source. The figures of README.md and docs/performance.md on these
 projects come from it.
 
@@ -7,13 +7,16 @@ projects come from it.
     scripts/measure costs DIR --large TREE            the Linux tree, which is not fetched, too
     scripts/measure costs DIR --only django --runs 9
 
-Medians of five runs, on an idle machine: its speed touches the whole run and parsing alike, so that the ratio of both compares over time
-and machines, and other work raises it by up to 5 %. Ends with 1 where a figure is worse than that of the file, CPU by
-3 %, memory by 15 %, a size by 1 %: a change that means it to be writes the file, which its reviewers then see.
+Instructions are counted by valgrind, where it is installed: of the benchmark `index`, which this builds, with one thread; other work on the
+machine does not change them. The other figures are medians of five runs. CPU time needs an idle machine: its speed touches the whole run and
+parsing alike, so that the ratio of both compares over time and machines, and other work raises it by up to 5 %. Ends with 1 where a figure is
+worse than that of the file, instructions by 1 %, CPU by 3 %, memory by 15 %, a size by 1 %: a change that means it to be writes the
+file, which its reviewers then see.
 """
 import json
 import os
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -30,7 +33,7 @@ PROJECTS = [DJANGO, *(source for source in SOURCES if source.name in ("click", "
 # Name and the way it is written, of what is counted and of what is measured.
 COUNTED = (("indexed", str), ("source_bytes", str), ("symbols", str), ("references", str))
 # With the share by which a figure may be worse without a word: the spread of medians of five runs here.
-MEASURED = (("cpu_to_parse", "{:.3f}".format, 0.03), ("peak_mb", "{:.1f}".format, 0.15), ("store_to_source", "{:.3f}".format, 0.01),
+MEASURED = (("instructions_to_parse", "{:.3f}".format, 0.01), ("cpu_to_parse", "{:.3f}".format, 0.03), ("peak_mb", "{:.1f}".format, 0.15), ("store_to_source", "{:.3f}".format, 0.01),
             ("segment_to_source", "{:.3f}".format, 0.01))
 
 
@@ -39,28 +42,34 @@ def main():
     parser = command_line(__doc__)
     parser.add_argument("directory", metavar="DIR", help="where the projects are, or are fetched to")
     parser.add_argument("--bin", default=RELEASE)
+    parser.add_argument("--bench", metavar="PATH", help="a built benchmark `index`, in place of that of these sources")
     parser.add_argument("--large", metavar="TREE", help="an unpacked Linux tree; one run")
     parser.add_argument("--only", metavar="NAMES", help="these projects, separated by commas")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
-    kept = read()
+    kept, bench = read(), counting(options)
     wanted = options.only.split(",") if options.only else [*(source.name for source in PROJECTS), *(["linux"] if options.large else [])]
     rows, worse, tables = [["project", *(name for name, _, _ in MEASURED)]], [], {}
     for name in wanted:
         place, runs = (options.large, 1) if name == "linux" else (found(name, options.directory), options.runs)
         figures, tables[name] = measure(options.bin, place, runs)
+        figures["instructions_to_parse"] = instructions(bench, place) if bench and name != "linux" else None
         before = kept.get(name, {})
         cells = [name]
         for figure, written, tolerated in MEASURED:
+            if figures[figure] is None:
+                cells.append(f"{before.get(figure) or '-'} (not counted)")
+                continue
             value = float(written(figures[figure]))
-            ratio = value / float(before[figure]) if before.get(figure) else None
+            ratio = value / float(before[figure]) if before.get(figure, "-") != "-" else None
             if ratio and ratio > 1 + tolerated:
                 worse.append(f"{name}: {figure} {before[figure]} -> {written(value)}, {100 * (ratio - 1):+.1f} %")
             cells.append(written(value) + (f" ({100 * (ratio - 1):+.1f} %)" if ratio else ""))
         rows.append(cells)
         kept[name] = {**{figure: str(figures[figure]) for figure, _ in COUNTED},
-                      **{figure: written(figures[figure]) for figure, written, _ in MEASURED}}
+                      **{figure: before.get(figure, "-") if figures[figure] is None else written(figures[figure])
+                         for figure, written, _ in MEASURED}}
     table(rows)
     for line in worse:
         print(f"worse: {line}")
@@ -78,6 +87,39 @@ def found(name, directory):
         sys.exit(f"there is no project {name}: {', '.join(source.name for source in PROJECTS)}, or linux with --large")
     fetch(source, directory)
     return os.path.join(directory, name)
+
+
+def counting(options):
+    """The benchmark whose instructions are counted; none without valgrind."""
+    if not shutil.which("valgrind"):
+        print("instructions are not counted: valgrind is not installed")
+        return None
+    if options.bench:
+        return options.bench
+    build = ["cargo", "bench", "--locked", "--quiet", "--bench", "index", "--no-run", "--message-format", "json"]
+    messages = subprocess.run(build, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+    built = [message["executable"] for message in map(json.loads, messages)
+             if message.get("executable") and message["target"]["name"] == "index" and "bench" in message["target"]["kind"]]
+    return built[-1]
+
+
+def instructions(bench, project):
+    """Instructions of an index over those of parsing its files, each with one thread."""
+    environment = {**os.environ, "COGRAPH_THREADS": "1"}
+    counts, files = [], []
+    with tempfile.TemporaryDirectory() as scratch:
+        for what in ("index", "parse"):
+            command = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null", bench, "--measure", what, project,
+                       os.path.join(scratch, "list"), os.path.join(scratch, "cache")]
+            done = subprocess.run(command, capture_output=True, text=True, env=environment)
+            count = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
+            if done.returncode or not count:
+                sys.exit(f"{bench} could not {what} {project} in valgrind:\n{done.stderr}")
+            counts.append(int(count.group(1).replace(",", "")))
+            files.append(re.search(r"^files (\d+)$", done.stdout, re.MULTILINE).group(1))
+    if files[0] != files[1]:
+        sys.exit(f"{files[0]} files of {project} were indexed, {files[1]} parsed")
+    return counts[0] / counts[1]
 
 
 def measure(program, project, runs):
@@ -130,8 +172,9 @@ def read():
 def write(kept):
     """Writes the file, in the order of the projects."""
     names = [name for name, *_ in (*COUNTED, *MEASURED)]
-    lines = ["# What an index costs, written by scripts/measure costs --write: CPU time over that of parsing in the same run, peak memory in",
-             "# 2^20 bytes, bytes of store and of segment over bytes of source. Medians of five runs; linux: one.",
+    lines = ["# What an index costs, written by scripts/measure costs --write: instructions over those of parsing alone, CPU time over that of",
+             "# parsing in the same run, peak memory in 2^20 bytes, bytes of store and of segment over bytes of source. Medians of five runs;",
+             "# linux: one, whose instructions are not counted.",
              "\t".join(["project", *names])]
     for project in [*(source.name for source in PROJECTS), "linux"]:
         if project in kept:
