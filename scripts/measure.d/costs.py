@@ -178,7 +178,7 @@ def write(kept):
              "\t".join(["project", *names])]
     for project in [*(source.name for source in PROJECTS), "linux"]:
         if project in kept:
-            lines.append("\t".join([project, *(kept[project][name] for name in names)]))
+            lines.append("\t".join([project, *(kept[project].get(name, "-") for name in names)]))
     with open(FILE, "w", encoding="utf-8") as file:
         file.write("\n".join(lines) + "\n")
 
