@@ -12,6 +12,7 @@ mod posting;
 mod prose;
 mod stem;
 pub(crate) mod terms;
+mod word_terms;
 
 pub use document::{
     FileWords, MIN_LINES, Passage, PassageFrequency, PassageLength, Postings, is_passage,
@@ -21,6 +22,7 @@ pub use filter::{NameWords, WordFilter};
 pub use posting::{FREQUENCY_BITS, Frequency, PostingList, PostingWriter};
 pub use stem::stem;
 pub use terms::{TERM_BITS, Term, joined, parts, runs, term};
+pub use word_terms::MAX_WORDS;
 
 /// Returns terms that every file with this text has in its index: those of the identifiers in it.
 /// Empty if it has none that is indexed.

@@ -303,6 +303,7 @@ fn of_files() -> Vec<(&'static str, String)> {
         ("extract::heap", allowed_memory(heap.base, heap.per_byte)),
         ("watchdog::FILE_MEMORY", allowed_memory(index::FILE_MEMORY, index::FILE_MEMORY_PER_BYTE)),
         ("watchdog::UNWATCHED_MEMORY", size_of(index::UNWATCHED_MEMORY)),
+        ("words::MAX_WORDS", count(cograph_model::words::MAX_WORDS)),
         ("slow_files::FILES_PER_RUN", count(index::FILES_PER_RUN)),
         ("job::GREATEST_PAUSE", time(index::GREATEST_PAUSE)),
     ]

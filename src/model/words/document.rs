@@ -15,6 +15,7 @@ use crate::SymbolKind;
 use crate::facts::DocumentTerms;
 use crate::packed::{put_varint, take_varint};
 use crate::words::terms::{Term, joined, parts, runs, term};
+use crate::words::word_terms::term_of_word;
 
 /// Minimum number of lines of a variable, constant or field to be a passage.
 pub const MIN_LINES: u32 = 3;
@@ -196,8 +197,7 @@ pub fn of_file(path: &str, text: &[u8], passages: &[Passage]) -> DocumentTerms {
         let (first, mut words) = (terms.len(), 0);
         parts(run, |part| {
             words += 1;
-            stem(part);
-            terms.push(term(part).0);
+            terms.push(term_of_word(part));
         });
         if words > 1 {
             let mut whole = joined(run);

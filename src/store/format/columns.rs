@@ -94,8 +94,11 @@ pub(crate) fn pack_signature<'s>(signature: &'s str, name: &str) -> Cow<'s, str>
     if signature.contains(NAME) || signature.starts_with(WHOLE) {
         return Cow::Owned(format!("{WHOLE}{signature}"));
     }
-    if name.len() > 1 && signature.contains(name) {
-        return Cow::Owned(signature.replacen(name, NAME.encode_utf8(&mut [0; 4]), 1));
+    if name.len() > 1
+        && let Some(at) = memchr::memmem::find(signature.as_bytes(), name.as_bytes())
+    {
+        let (before, after) = (&signature[..at], &signature[at + name.len()..]);
+        return Cow::Owned([before, NAME.encode_utf8(&mut [0; 4]), after].concat());
     }
     Cow::Borrowed(signature)
 }
