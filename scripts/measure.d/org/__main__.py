@@ -3,6 +3,7 @@
     scripts/measure org TREE... --scratch DIR                              100, 1,000 and 10,000 repositories
     scripts/measure org TREE... --scratch DIR --repositories 100,1000 --bin PROGRAM --engines duckdb,datafusion
     scripts/measure org TREE... --scratch DIR --spark 1000 --sqlite 1000 --write
+    scripts/measure org TREE... --scratch DIR --engines duckdb --org cograph-org --s3 PROGRAM
 
 The trees are exported by the program. Slices of their rows, renamed, become repositories of 2,000 references and the rest of their last file,
 of which every tenth is a library that others use; which library, package and version a repository uses follows a power law. Each repository is written as
@@ -10,7 +11,8 @@ the program writes it: the same layout, order, compression and metadata.
 
 `questions.sql` has ten questions. DuckDB and DataFusion answer them at each size, SQLite and Spark (`local-cluster`, JDK 17) up to the size
 that is given for them; SQLite reads tables that were loaded from the Parquet files before. Prints the time of each question, the median of
-three runs, and ends with 1 where two engines differ in a row. `--write` draws `growth.svg`.
+three runs, and ends with 1 where two engines differ in a row. `--write` draws `growth.svg`. `--org` compacts each dataset with that build of
+`cograph-org` and measures its `callers`; `--s3`, the example `s3` of its crate, from a server of that protocol as well.
 
 The engines are installed from PyPI into a virtual environment in the scratch directory, in the versions of `requirements.txt`.
 """
@@ -37,6 +39,9 @@ def main():
     parser.add_argument("--engines", default=",".join(ENGINES), metavar="NAME,...")
     parser.add_argument("--sqlite", type=int, default=1000, metavar="N", help="largest size for SQLite [1000]")
     parser.add_argument("--spark", type=int, default=1000, metavar="N", help="largest size for Spark [1000]")
+    parser.add_argument("--org", metavar="PROGRAM", help="a build of cograph-org, to be measured as well")
+    parser.add_argument("--s3", metavar="PROGRAM", help="the example s3 of its crate")
+    parser.add_argument("--questions", type=int, default=300, help="to cograph-org")
     parser.add_argument("--runs", type=int, default=3, help="of each question")
     parser.add_argument("--references", type=int, default=2000, help="of a repository, on average")
     parser.add_argument("--write", action="store_true", help="draw growth.svg")
@@ -46,6 +51,7 @@ def main():
     import engines  # pylint: disable=import-outside-toplevel
     import plot  # pylint: disable=import-outside-toplevel
     import simulate  # pylint: disable=import-outside-toplevel
+    import service  # pylint: disable=import-outside-toplevel
     templates = [exported(options.bin, tree, scratch) for tree in options.trees]
     most = {"sqlite": options.sqlite, "spark": options.spark}
     times, failures = {}, []
@@ -60,6 +66,8 @@ def main():
             answers[name], taken = engines.ask(name, dataset, scratch, options.runs)
             for question, seconds in taken.items():
                 times.setdefault(name, {}).setdefault(question, {})[size] = seconds
+        if options.org:
+            print("\n".join(service.measure(options.org, options.s3, dataset, options.questions)), flush=True)
         failures += differences(size, answers)
         show(size, times, answers)
     if options.write:
