@@ -138,28 +138,36 @@ fn every_link_leads_somewhere() {
 #[test]
 fn settings_that_are_named_are_read_and_all_are_named() {
     let config = text("src/config/lib.rs");
+    // The second program has settings of its own.
+    let org = text("org/src/arguments.rs") + &text("org/src/server/guard.rs");
     let name_of = |word: &str| word.split('=').next().unwrap_or_default().to_owned();
     for (document, text) in documents() {
         for name in words(&text).filter(|word| word.starts_with("COGRAPH_")).map(name_of) {
             let is_of_tests = name == "COGRAPH_WRITE_FIXTURES";
             assert!(
-                is_of_tests || config.contains(&format!("\"{name}\"")),
+                is_of_tests || (config.clone() + &org).contains(&format!("\"{name}\"")),
                 "{name} is named in {}",
                 document.display()
             );
         }
     }
+    let names_in = |source: &str| -> Vec<String> {
+        let names = source.split('"').filter(|text| text.starts_with("COGRAPH_"));
+        names.filter(|text| !text.contains(['=', ' '])).map(str::to_owned).collect()
+    };
     let described = text("docs/configuration.md");
-    let read: Vec<&str> = config
-        .split('"')
-        .filter(|text| text.starts_with("COGRAPH_") && !text.contains(['=', ' ']))
-        .collect();
+    let read = names_in(&config);
     assert!(read.len() > 5, "{read:?}");
     for name in read {
         assert!(
             described.contains(&format!("| `{name}` | ")),
             "docs/configuration.md has no line for {name}"
         );
+    }
+    let (described, read) = (text("docs/organisation.md"), names_in(&org));
+    assert_eq!(read.len(), 2, "{read:?}");
+    for name in read {
+        assert!(described.contains(&name), "docs/organisation.md does not name {name}");
     }
 }
 

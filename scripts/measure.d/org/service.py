@@ -9,7 +9,7 @@ import urllib.request
 
 from base import percentile
 
-# Of the calls of the organisation, from which the questions are drawn: a name that is called more is asked about more.
+# Calls of the organisation from which the names of the questions are drawn: frequent callees are drawn often.
 DRAWN = 20_000
 
 

@@ -62,7 +62,7 @@ class Template:
         for name in TABLES:
             file = pq.ParquetFile(next(Path(directory).glob(f"{name}/*/*.parquet")))
             tables[name] = file.read()
-            self.schemas[name] = file.schema_arrow
+            self.schemas[name] = file.schema_arrow.with_metadata(file.metadata.metadata)
             self.encodings[name] = {field.name: ENCODINGS[str(field.type)] for at, field in enumerate(file.schema_arrow)
                                     if str(field.type) in ENCODINGS and not any(group.column(at).has_dictionary_page for group in groups(file))}
             self.sorting[name] = file.metadata.row_group(0).sorting_columns if file.metadata.num_row_groups else ()
