@@ -3,6 +3,7 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import time
 import urllib.request
@@ -27,15 +28,15 @@ def names(dataset, count):
 def measure(program, s3, dataset, questions):
     """Figures of the program on a dataset, as lines."""
     started = time.monotonic()
-    done = subprocess.run([program, "compact", "--data", dataset], capture_output=True, text=True, check=True)
+    done = subprocess.run([program, "compact", "--data", dataset], stdout=subprocess.PIPE, text=True, check=True)
     lines = [f"compact: {time.monotonic() - started:.1f} s, {done.stdout.strip()}"]
     wanted = names(dataset, questions)
     lines.append("from the directory: " + asked(program, str(dataset), wanted, {}))
     if s3:
         with subprocess.Popen([s3, str(dataset.parent)], stdout=subprocess.PIPE, text=True) as server:
             try:
-                given = re.findall(r"(\w+)='?([^' \n]+)'?", server.stdout.readline())
-                environment = {**dict(given), "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1", "AWS_VIRTUAL_HOSTED_STYLE_REQUEST": "false"}
+                given = dict(word.split("=", 1) for word in shlex.split(server.stdout.readline()))
+                environment = {**given, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1"}
                 url = f"s3://{dataset.name}"
                 lines.append("from S3: " + asked(program, url, wanted, environment))
                 lines.append("one question from S3, in a process of its own: " + read(program, url, wanted[:40], environment))

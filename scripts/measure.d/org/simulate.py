@@ -57,12 +57,12 @@ class Template:
 
     def __init__(self, directory):
         self.name = Path(directory).name
-        self.schemas, self.sorting, self.encodings = {}, {}, {}
+        self.schemas, self.metadata, self.sorting, self.encodings = {}, {}, {}, {}
         tables = {}
         for name in TABLES:
             file = pq.ParquetFile(next(Path(directory).glob(f"{name}/*/*.parquet")))
             tables[name] = file.read()
-            self.schemas[name] = file.schema_arrow.with_metadata(file.metadata.metadata)
+            self.schemas[name], self.metadata = file.schema_arrow, file.metadata.metadata
             self.encodings[name] = {field.name: ENCODINGS[str(field.type)] for at, field in enumerate(file.schema_arrow)
                                     if str(field.type) in ENCODINGS and not any(group.column(at).has_dictionary_page for group in groups(file))}
             self.sorting[name] = file.metadata.row_group(0).sorting_columns if file.metadata.num_row_groups else ()
@@ -264,9 +264,13 @@ class Repository:
         encodings, sorting = self.template.encodings[name], self.template.sorting[name]
         blooms = {table.schema.names[one.column_index]: {"ndv": max(1, min(table.num_rows, GROUP_ROWS)), "fpp": FALSE_POSITIVES} for one in sorting}
         path = folder / (self.repository.replace("/", "%2F") + ".parquet")
-        pq.write_table(table, path, row_group_size=GROUP_ROWS, compression="zstd", compression_level=LEVEL, version="2.6", store_schema=False,
-                       use_dictionary=[one for one in table.schema.names if one not in encodings], column_encoding=encodings or None,
-                       write_page_index=True, max_rows_per_page=PAGE_ROWS, sorting_columns=list(sorting) or None, bloom_filter_options=blooms or None)
+        options = {"compression": "zstd", "compression_level": LEVEL, "version": "2.6", "store_schema": False,
+                   "use_dictionary": [one for one in table.schema.names if one not in encodings], "column_encoding": encodings or None,
+                   "write_page_index": True, "max_rows_per_page": PAGE_ROWS, "sorting_columns": list(sorting) or None,
+                   "bloom_filter_options": blooms or None}
+        with pq.ParquetWriter(path, table.schema, **options) as writer:
+            writer.write_table(table, row_group_size=GROUP_ROWS)
+            writer.add_key_value_metadata(self.template.metadata)
 
 
 def organisation(directories, dataset, size, references):

@@ -37,6 +37,8 @@ pub fn serve(directory: &Path) -> SocketAddr {
                 let http = Builder::new(TokioExecutor::new());
                 let writing = Arc::new(Mutex::new(()));
                 while let Ok((stream, _)) = listener.accept().await {
+                    // Or else the end of each answer waits for an acknowledgement.
+                    let _ = stream.set_nodelay(true);
                     let (service, writing) = (service.clone(), Arc::clone(&writing));
                     // The server compares and writes in two steps, S3 in one: one write at a time.
                     let one_write = service_fn(move |request: Request<Incoming>| {
