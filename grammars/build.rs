@@ -142,13 +142,14 @@ fn known(merged: &toml::Table) -> String {
         .and_then(toml::Value::as_integer);
     format!(
         "extensions: &{:?}, file_names: &{:?}, interpreters: &{:?}, shared_extensions: &{:?}, \
-         markers: &{:?}, project_files: &{:?}, \
-         most_bytes: {most:?}",
+         markers: &{:?}, templates: &{:?}, \
+         project_files: &{:?}, most_bytes: {most:?}",
         list("detect", "extensions"),
         list("detect", "file-names"),
         list("detect", "interpreters"),
         list("detect", "shared-extensions"),
         list("detect", "markers"),
+        list("detect", "templates"),
         list("modules", "project-files"),
     )
 }

@@ -37,6 +37,8 @@ pub struct Folder {
     pub shared_extensions: &'static [&'static str],
     /// Texts by which files with shared extensions are recognized.
     pub markers: &'static [&'static str],
+    /// Extensions behind its own that say that a build fills in the file.
+    pub templates: &'static [&'static str],
     /// Names of the project files that it reads; some are patterns.
     pub project_files: &'static [&'static str],
     /// Maximum size of a file that counts as code, in bytes.

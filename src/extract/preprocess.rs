@@ -16,6 +16,7 @@ pub(super) mod generated;
 pub(super) mod invoked;
 pub(super) mod lines;
 pub(super) mod markup;
+pub(crate) mod placeholders;
 pub(super) mod tokens;
 pub(super) mod words;
 
@@ -42,6 +43,11 @@ pub(super) struct Cleared<'s> {
 }
 
 impl Cleared<'_> {
+    /// The same, with a source of its own.
+    pub(super) fn owned<'s>(self) -> Cleared<'s> {
+        Cleared { source: Cow::Owned(self.source.into_owned()), ..self }
+    }
+
     /// Brings the names in removed parts into the order of the source.
     pub(super) fn sort_uses(&mut self) {
         self.uses.sort_by_key(|found| found.name.start);

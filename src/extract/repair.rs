@@ -31,12 +31,19 @@ const MOST_ROUNDS: usize = 4;
 /// its own, and then leaves the tree as it is.
 pub(super) fn tree<'s>(
     language: &'static Language,
+    path: &str,
     source: &'s [u8],
     budget: &Budget,
 ) -> Result<(Cleared<'s>, Tree), Exhausted> {
     let mut cleared = preprocess::clear(language, source);
     let parsing = tracing::trace_span!("parse").entered();
     let mut tree = parse(language, &cleared.source, budget, &[])?;
+    if tree.root_node().has_error()
+        && let Some(filled) = preprocess::placeholders::filled(&language.manifest, path, source)
+    {
+        cleared = preprocess::clear(language, &filled).owned();
+        tree = parse(language, &cleared.source, budget, &[])?;
+    }
     drop(parsing);
     let _span = tracing::trace_span!("repair").entered();
     budget.end_first_parse();

@@ -1,5 +1,5 @@
 //! Language detection: by name, by extension, by the `#!` line, and by content for shared
-//! extensions.
+//! extensions. A template has the language of the file that a build makes of it.
 
 use super::table::folders;
 use cograph_grammars::Folder;
@@ -40,6 +40,31 @@ fn table() -> &'static Table {
 /// that many; more improves the detection of shared extensions). `neighbours` counts, per language,
 /// the files of the same directory whose language is certain; it decides if the content does not.
 pub fn detect(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<LanguageId> {
+    match filled(path) {
+        Some(made) => {
+            let suffix = path.extension().unwrap_or_default();
+            by_name(&made, head, neighbours)
+                .filter(|language| is_template(&folders()[usize::from(language.0)], suffix))
+        }
+        None => by_name(path, head, neighbours),
+    }
+}
+
+/// Returns the path without the extension of a template, if it has one behind another extension.
+pub fn filled(path: &RepoPath) -> Option<RepoPath> {
+    let suffix = path.extension()?;
+    if !folders().iter().any(|folder| is_template(folder, suffix)) {
+        return None;
+    }
+    let text = path.as_str();
+    RepoPath::new(&text[..text.len() - suffix.len() - 1]).filter(|made| made.extension().is_some())
+}
+
+fn is_template(folder: &Folder, suffix: &str) -> bool {
+    folder.templates.contains(&suffix)
+}
+
+fn by_name(path: &RepoPath, head: &[u8], neighbours: &[u32]) -> Option<LanguageId> {
     let table = table();
     if let Some(&language) = table.by_file_name.get(path.file_name()) {
         return Some(language);

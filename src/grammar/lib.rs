@@ -31,7 +31,7 @@ mod type_rule;
 
 pub use check::{Fits, Roles, check, errors};
 pub use cograph_grammars::Tier;
-pub use detect::detect;
+pub use detect::{detect, filled};
 pub use import_form::ImportForm;
 pub use language::Language;
 pub use manifest::values::{Conditions, Conversions, EndingOf, FlowKind, Narrowing, TypeFlow};
@@ -159,6 +159,7 @@ mod tests {
                 "{name}"
             );
             assert!(folder.shared_extensions == detect.shared_extensions, "{name}");
+            assert!(folder.templates == detect.templates, "{name}");
             assert!(folder.project_files == language.project_files, "{name}");
             match manifest.tier {
                 Tier::Structure => {

@@ -116,6 +116,9 @@ pub struct Detection {
     pub shared_extensions: Vec<String>,
     /// Text at the start of a line, after white space, that occurs in this language only.
     pub markers: Vec<String>,
+    /// Extensions of templates, behind one of the language: a build makes `x.h` of `x.h.in`, and
+    /// puts values in place of `@NAME@`.
+    pub templates: Vec<String>,
     /// Maximum size of a file in bytes: a larger one is data and is not indexed, but listed as too
     /// large.
     pub most_bytes: Option<u64>,

@@ -105,6 +105,7 @@ fn without_files(row: &Folder) -> Folder {
         interpreters: &[],
         shared_extensions: &[],
         markers: &[],
+        templates: &[],
         project_files: &[],
         ..*row
     }
@@ -147,6 +148,7 @@ fn made(name: &str, texts: &[&str]) -> Result<Folder, Vec<String>> {
         interpreters: list(detect.interpreters),
         shared_extensions: list(detect.shared_extensions),
         markers: list(detect.markers),
+        templates: list(detect.templates),
         project_files: list(modules.project_files),
         most_bytes: detect.most_bytes,
     })

@@ -5,7 +5,8 @@
 
 ROOT or ROOT/build has compile_commands.json (`cmake -DCMAKE_EXPORT_COMPILE_COMMANDS=ON`, `meson setup build`, `bear -- make`). Every name
 that is highlighted and no declaration is resolved to its declaration and its definition; rows are those of typescript.js. Code that is not
-compiled has none: its lines are rows {path, inactive: [line, ..]}. An alias of a namespace is the namespace as well. What depends on a template parameter is not decided. Kinds: call, construct, type, macro, key (a designated
+compiled has none: its lines are rows {path, inactive: [line, ..]}, and what the build makes has no rows: `build/x.h` is `x.h.in`, where most lines
+agree. An alias of a namespace is the namespace as well. What depends on a template parameter is not decided. Kinds: call, construct, type, macro, key (a designated
 initializer), write, read, namespace.
 """
 import argparse
@@ -71,6 +72,24 @@ def copies(texts):
     return {path: of_text for of_text in same.values() if len(of_text) > 1 for path in of_text}
 
 
+def templates(root, lines, products):
+    """The templates of files that the build makes, with their lines."""
+    found = collections.defaultdict(list)
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in SKIPPED and not os.path.join(os.path.relpath(folder, root), name, "").startswith("./" + products)]
+        for name in files:
+            if name.endswith(".in"):
+                found[name.removesuffix(".in")].append(os.path.relpath(os.path.join(folder, name), root))
+    of = {}
+    for path, of_file in lines.items():
+        for template in found[os.path.basename(path)] if path.startswith(products) else ():
+            with open(os.path.join(root, template), "rb") as file:
+                text = file.read().split(b"\n")
+            if 2 * sum(one == other for one, other in zip(text, of_file)) > len(text):
+                of[path] = (template, text)
+    return of
+
+
 def meant(lines, path, line, name):
     """The lines that a macro means which is replaced by its own name: what it is the name of, in the same file, as well (`#define NONE NONE`)."""
     text = name.encode()
@@ -127,8 +146,14 @@ def main():
         with open(os.path.join(root, path), "rb") as file:
             texts[path] = file.read()
     lines = {path: text.split(b"\n") for path, text in texts.items()}
+    # What a build has made or copied is read where it comes from.
+    products = os.path.join(os.path.relpath(folders[0], root), "").removeprefix("./")
     places, copied = namespaces(lines), copies(texts)
-    wanted = [path for path in texts if os.path.join(root, path) in compiled]
+    if products:
+        for path, (template, text) in templates(root, lines, products).items():
+            copied[path], lines[template] = [template], text
+    is_made = lambda path: products and path.startswith(products)
+    wanted = [path for path in texts if os.path.join(root, path) in compiled and not is_made(path)]
     # The first file that is opened begins the index of all, which definitions in other files come from.
     document = lambda path: {"textDocument": {"uri": server.uri(path)}}
     opened = lambda path: {"textDocument": {"uri": server.uri(path), "languageId": "cpp", "version": 1, "text": texts[path].decode("utf-8", "replace")}}
@@ -136,9 +161,7 @@ def main():
     server.until_done("backgroundIndexProgress")
     server.tell("textDocument/didClose", document(wanted[0]))
     count = 0
-    # A header that a build has copied is read where it comes from.
-    products = os.path.join(os.path.relpath(folders[0], root), "")
-    headers = [path for path in texts if not path.endswith((".c", ".cc", ".cpp", ".cxx")) and not (path in copied and path.startswith(products))]
+    headers = [path for path in texts if not path.endswith((".c", ".cc", ".cpp", ".cxx")) and not is_made(path)]
     for path in [*wanted, *headers]:
         try:
             texts[path].decode()

@@ -48,7 +48,7 @@ pub fn coverage(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Co
     let (lines, incomplete) = (facts.lines, incomplete(&facts.problems));
     let language = grammar::language(id);
     let budget = Budget::start(&limits, source.len());
-    let tree = repair::tree(language, source, &budget).ok().map(|(_, tree)| tree);
+    let tree = repair::tree(language, path, source, &budget).ok().map(|(_, tree)| tree);
     let tree = tree.filter(|_| language.tier() != grammar::Tier::Structure);
     match tree {
         Some(tree) => Coverage {

@@ -44,7 +44,7 @@ pub struct Explanation {
 pub fn explain(id: LanguageId, path: &str, source: &[u8], limits: Limits) -> Explanation {
     let language = grammar::language(id);
     let budget = Budget::start(&limits, source.len());
-    let Ok((_, tree)) = repair::tree(language, source, &budget) else {
+    let Ok((_, tree)) = repair::tree(language, path, source, &budget) else {
         return Explanation::default();
     };
     let Ok(facts) = extract(id, path, source, limits) else { return Explanation::default() };

@@ -43,7 +43,7 @@ pub(crate) fn extract_with_headers(
 ) -> Result<(FileFacts, Headers), Exhausted> {
     let language = grammar::language(language);
     let budget = Budget::start(&limits, source.len());
-    let (cleared, tree) = repair::tree(language, source, &budget)?;
+    let (cleared, tree) = repair::tree(language, path, source, &budget)?;
     let span = tracing::trace_span!("walk").entered();
     let nested = typed_arena::Arena::new();
     let embedded = walk::Embedded { trees: &nested, budget: &budget };

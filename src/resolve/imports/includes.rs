@@ -1,7 +1,8 @@
 //! Textual includes: a quoted path is searched next to the including file, then in the include
 //! directories that the build names, then by path suffix. A path in brackets is otherwise found
 //! only in include search directories, or, where no other file has its name, around the including
-//! file and among the sources of a directory around it.
+//! file and among the sources of a directory around it. What no file is may be made of a template
+//! by the build: `x.h` of `x.h.in`, wherever the build puts it.
 
 pub(super) mod alternatives;
 pub(super) mod builds;
@@ -13,6 +14,7 @@ use crate::files::table::FileTable;
 use crate::units::import_target::{ImportTarget, Module};
 use alternatives::Alternatives;
 use builds::Builds;
+use cograph_grammar as grammar;
 use cograph_model::facts::{Import, ImportKind};
 use cograph_model::graph::FileId;
 use rustc_hash::FxHashMap;
@@ -25,6 +27,8 @@ const SOURCES: [&str; 3] = ["src", "source", "lib"];
 #[derive(Debug, Default)]
 pub(super) struct Includes {
     by_name: FxHashMap<String, Vec<FileId>>,
+    /// Templates, by the names of the files that are made of them.
+    made: FxHashMap<String, Vec<FileId>>,
     pub(super) alternatives: Alternatives,
     pub(super) builds: Builds,
 }
@@ -32,13 +36,18 @@ pub(super) struct Includes {
 impl Includes {
     pub(super) fn new(layout: &Layout, files: &FileTable) -> Self {
         let mut by_name: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
+        let mut made: FxHashMap<String, Vec<FileId>> = FxHashMap::default();
         for (id, file) in files.each() {
             if file.head.is_some() {
                 by_name.entry(file.path.file_name().to_owned()).or_default().push(id);
+                if let Some(filled) = grammar::filled(&file.path) {
+                    made.entry(filled.file_name().to_owned()).or_default().push(id);
+                }
             }
         }
         Self {
             by_name,
+            made,
             alternatives: Alternatives::new(files),
             builds: Builds::new(&layout.project_files, &|path| layout.file_at(path).is_some()),
         }
@@ -66,9 +75,25 @@ impl Includes {
         if let Some(found) = self.written(of, &import.module, is_system) {
             return Some(found);
         }
-        of.rules().omitted_extensions.iter().find_map(|extension| {
-            self.written(of, &format!("{}.{extension}", import.module), is_system)
-        })
+        let mut extensions = of.rules().omitted_extensions.iter();
+        extensions
+            .find_map(|extension| {
+                self.written(of, &format!("{}.{extension}", import.module), is_system)
+            })
+            .or_else(|| self.made(of, &import.module))
+    }
+
+    /// Returns the template that the build makes the file of an include path of.
+    fn made(&self, of: Importer<'_>, module: &str) -> Option<ImportTarget> {
+        if of.rules().prelude.iter().any(|file| file == module) {
+            return None;
+        }
+        let (folder, name) = (of.path().directory(), module.rsplit('/').next()?);
+        let templates = self.made.get(name)?;
+        let best = templates.iter().copied().max_by_key(|&template| {
+            (shared(of.files.path(template).as_str(), folder), std::cmp::Reverse(template))
+        })?;
+        Some(ImportTarget::module(Module::File(best)))
     }
 
     /// Returns the file of an include path.
@@ -103,15 +128,17 @@ impl Includes {
                             && (is_around(searched, folder)
                                 || are_sources_around(searched, folder) && !is_of_library()))
         });
-        // Prefers the candidate with the longest common directory.
-        let shared = |candidate: FileId| {
-            let path = of.files.path(candidate).as_str();
-            path.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count()
-        };
-        let best = candidates
-            .max_by_key(|&candidate| (shared(candidate), std::cmp::Reverse(candidate)))?;
+        let best = candidates.max_by_key(|&candidate| {
+            (shared(of.files.path(candidate).as_str(), folder), std::cmp::Reverse(candidate))
+        })?;
         Some(ImportTarget::module(Module::File(best)))
     }
+}
+
+/// Returns the number of directories that a path has in common with a folder: the nearest file is
+/// preferred.
+fn shared(path: &str, folder: &str) -> usize {
+    path.split('/').zip(folder.split('/')).take_while(|(a, b)| a == b).count()
 }
 
 fn is_search_directory(directory: &str) -> bool {

@@ -77,6 +77,9 @@ impl Placement {
             let folder = path.directory().rsplit('/').next().unwrap_or_default();
             placement.questions.extend(stems.into_iter().chain([folder]).map(Question::child));
             included.question(Question::included(name));
+            if let Some(made) = grammar::filled(path) {
+                included.question(Question::included(made.file_name()));
+            }
             placement.families.extend(language.map(family));
             placement.has_other_crates |= language.is_some_and(is_crate);
             placement.has_other_builds |= tables.modules.builds().names(name);
