@@ -41,7 +41,8 @@ pub(crate) fn declared(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> 
     Some(found)
 }
 
-/// Returns the field with a stated type, or the property, that the nearest base has for a field.
+/// Returns the field with a stated type, or the property, that the nearest base has for a field. In
+/// languages whose values take any member, one that an assignment makes in the farthest base too.
 fn of_base(db: &Db, field: SymbolRef) -> Option<SymbolRef> {
     let entry = db.program.symbol(field);
     let name = db.program.name_of(field);
@@ -49,6 +50,8 @@ fn of_base(db: &Db, field: SymbolRef) -> Option<SymbolRef> {
     if !owner.symbol.is_some() {
         return None;
     }
+    let takes_any = db.program.known(field.file).language.manifest.names.values_member.is_some();
+    let mut made = None;
     for (base, _) in hierarchy::hierarchy(db, owner).types.iter().skip(1) {
         if !db.budget.take(1) {
             return None;
@@ -56,6 +59,10 @@ fn of_base(db: &Db, field: SymbolRef) -> Option<SymbolRef> {
         let found = lookup::own_members(db, *base, name);
         let Some(first) = found.first() else { continue };
         let of_base = db.program.symbol(*first);
+        if takes_any && of_base.flags & flags::ASSIGNED != 0 && !of_base.ty.is_some() {
+            made = Some(*first);
+            continue;
+        }
         let is_property = of_base.flags & flags::PROPERTY != 0;
         if of_base.visibility == Visibility::Private || of_base.kind.is_callable() && !is_property {
             return None;
@@ -64,5 +71,5 @@ fn of_base(db: &Db, field: SymbolRef) -> Option<SymbolRef> {
             return Some(*first);
         }
     }
-    None
+    made
 }
