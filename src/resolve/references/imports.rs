@@ -8,11 +8,12 @@ use crate::inference::{
 };
 use crate::references::outcome::{chosen, external, module_target, unresolved};
 use crate::references::{exhaustiveness, proof, variants};
-use crate::units::import_target::ImportTarget;
+use crate::units::import_target::{ImportTarget, Module};
 use crate::units::interner::Name;
-use cograph_model::Step;
+use crate::units::symbols::Symbols;
 use cograph_model::facts::{ImportKind, Site};
 use cograph_model::graph::{FileId, Resolution, SymbolRef};
+use cograph_model::{Step, Visibility};
 
 /// Returns the verdict of an import.
 pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
@@ -77,7 +78,10 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 Some(Entity::Local(..) | Entity::Builtin(_)) => unresolved(Step::LocalValue),
                 None => match path[..] {
                     [name] => {
-                        let symbols = inherent::extensions_in(db, *module, name);
+                        let mut symbols = inherent::extensions_in(db, *module, name);
+                        if symbols.is_empty() {
+                            symbols = exported_macros(db, file, *module, name);
+                        }
                         chosen(&symbols, Step::Import, Step::Overloads)
                     }
                     _ => unresolved(Step::NoSuchName),
@@ -85,6 +89,23 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             }
         }
     }
+}
+
+/// Returns the public macros of a name in the crate of a module: macros have names of their own,
+/// and the public ones are at the root of their crate.
+fn exported_macros(db: &Db, file: FileId, module: Module, name: Name) -> Symbols {
+    let has_suffix = db.program.known(file).language.manifest.names.macro_suffix.is_some();
+    let Module::File(of_module) = module else { return Symbols::new() };
+    if !has_suffix {
+        return Symbols::new();
+    }
+    let root = db.program.crate_root(of_module);
+    let is_exported = |symbol: &SymbolRef| {
+        db.program.crate_root(symbol.file) == root
+            && db.program.symbol(*symbol).visibility == Visibility::Public
+    };
+    let all = db.program.macros(name);
+    all.into_iter().flatten().copied().filter(is_exported).collect()
 }
 
 /// Resolves an import of all members of a type (`use Kind::*`) or of a module of a library.
