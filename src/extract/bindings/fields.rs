@@ -121,11 +121,16 @@ fn is_of_type_alone(walk: &Walk<'_>, symbol: LocalSymbol) -> bool {
 /// Records the names of the members that a body declares for instances: an assignment before the
 /// declaration is none of its own.
 pub(crate) fn note_members<'t>(walk: &mut Walk<'t>, scope: ScopeId, body: Node<'t>) {
-    if !walk.input.language.manifest.resolution.hoisted {
-        return;
-    }
+    let is_hoisted = walk.input.language.manifest.resolution.hoisted;
     for member in children::named_children(&walk.input, body) {
-        let name = match rule_choice::rule_at(&walk.input, member) {
+        let rule = rule_choice::rule_at(&walk.input, member);
+        if let Some(Rule::Declaration { declarators, .. }) = rule {
+            note_declared(walk, scope, &children::every(&walk.input, Some(declarators), member));
+        }
+        if !is_hoisted {
+            continue;
+        }
+        let name = match rule {
             Some(Rule::Function { name: Some(name), .. })
                 if !is_declared_for_type(walk, member) =>
             {
@@ -137,6 +142,18 @@ pub(crate) fn note_members<'t>(walk: &mut Walk<'t>, scope: ScopeId, body: Node<'
             _ => None,
         };
         if let Some(name) = name {
+            let name = names::name_of(walk, name);
+            walk.context.declared_members.insert((scope, name));
+        }
+    }
+}
+
+fn note_declared<'t>(walk: &mut Walk<'t>, scope: ScopeId, declarators: &[Node<'t>]) {
+    for &declarator in declarators {
+        let rule = rule_choice::rule_at(&walk.input, declarator);
+        if let Some(Rule::Variable { name, .. }) = rule
+            && let Some(name) = name.first(declarator)
+        {
             let name = names::name_of(walk, name);
             walk.context.declared_members.insert((scope, name));
         }

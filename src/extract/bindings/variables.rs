@@ -421,15 +421,17 @@ fn member_function<'t>(
     walk.lambda(lambda, lambda_node, symbol)
 }
 
-/// True for a member of the receiver that its type declares as a field, where that says which
-/// members there are.
+/// True for a member of the receiver that its type declares as a field. Where an assignment makes
+/// members as well, one of an assignment is not declared.
 fn is_declared<'t>(walk: &mut Walk<'t>, name_node: Node<'t>) -> bool {
     let name = names::name_of(walk, name_node);
     let declared = walk.facts.bound(walk.context.callable.type_scope, name);
     let symbol = declared.and_then(|binding| binding.symbol.get());
-    let is_field =
-        symbol.is_some_and(|symbol| walk.facts.facts.symbols[symbol].kind == SymbolKind::Field);
-    is_field && walk.input.language.manifest.resolution.declared_members
+    let declared_alone = walk.input.language.manifest.resolution.declared_members;
+    symbol.map(|symbol| &walk.facts.facts.symbols[symbol]).is_some_and(|symbol| {
+        let is_assigned = symbol.flags & flags::ASSIGNED != 0;
+        symbol.kind == SymbolKind::Field && (declared_alone || !is_assigned)
+    })
 }
 
 /// `Type.prototype = { … }`: the members of the object are those of the instances of the type.

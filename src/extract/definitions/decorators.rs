@@ -54,7 +54,13 @@ pub(crate) fn decorator<'t>(
                 .iter()
                 .position(|site| site.kind == SiteKind::Decorate)
                 .map(|position| before + position);
+            let outer = std::mem::take(&mut walk.context.named);
             let (list, spread) = arguments(walk, args, value);
+            let named = std::mem::replace(&mut walk.context.named, outer);
+            if !named.is_empty() {
+                let made = walk.facts.of(value, |ty| Expr::Call(ty, list));
+                names::written(walk, &named, made);
+            }
             if let Some(site) = site {
                 let entry = &mut walk.facts.sites[site];
                 (entry.args, entry.spread) = (list, spread);
@@ -64,6 +70,22 @@ pub(crate) fn decorator<'t>(
     walk.context.pending = pending;
     walk.context.pending.decorators.push(Decorator { name: text.into(), node, value });
     ExprId::NONE
+}
+
+/// True for a node that only holds decorators, such as the attributes in one pair of brackets, or
+/// lists of them.
+pub(crate) fn is_list<'t>(walk: &Walk<'t>, node: Node<'t>) -> bool {
+    let rule = |node| rule_choice::rule_at(&walk.input, node);
+    let mut parts = children::named_children(&walk.input, node).into_iter().peekable();
+    matches!(rule(node), Some(Rule::Pass { .. }))
+        && parts.peek().is_some()
+        && parts.all(|part| match rule(part) {
+            Some(Rule::Decorator { .. }) => true,
+            Some(Rule::Pass { .. }) => children::named_children(&walk.input, part)
+                .into_iter()
+                .all(|inner| matches!(rule(inner), Some(Rule::Decorator { .. }))),
+            _ => false,
+        })
 }
 
 /// Visits the arguments of a decorator and the members of it that they write.

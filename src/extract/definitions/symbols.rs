@@ -1,6 +1,6 @@
 //! Symbols: conversion of definitions, with their modifiers and decorators.
 
-use crate::definitions::{doc_types, generated};
+use crate::definitions::{decorators, doc_types, generated};
 use crate::facts::builder::Builder;
 use crate::facts::text;
 use crate::walk::input::Input;
@@ -456,15 +456,6 @@ pub(crate) fn mark_word(input: &Input<'_>, marks: &mut Marks, word: &str) {
     }
 }
 
-/// True for a node that only holds decorators, such as the attributes in one pair of brackets.
-fn is_list_of_decorators<'t>(walk: &Walk<'t>, node: Node<'t>) -> bool {
-    let rule = |node| rule_choice::rule_at(&walk.input, node);
-    let mut parts = children::named_children(&walk.input, node).into_iter().peekable();
-    matches!(rule(node), Some(Rule::Pass { .. }))
-        && parts.peek().is_some()
-        && parts.all(|part| matches!(rule(part), Some(Rule::Decorator { .. })))
-}
-
 /// Visits decorators inside modifier nodes and lists, and adds them to the pending ones. Returns
 /// the ids of the visited nodes.
 pub(crate) fn visit_modifiers<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Vec<usize> {
@@ -480,11 +471,11 @@ pub(crate) fn visit_modifiers<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> Vec<us
             walk.visit(child, READ);
             visited.push(child.id());
         } else if walk.input.language.is_modifier_node(child.kind_id())
-            || is_list_of_decorators(walk, child)
+            || decorators::is_list(walk, child)
         {
-            for decorator in children::named_children(&walk.input, child) {
-                if is_decorator(walk, decorator) {
-                    walk.visit(decorator, READ);
+            for part in children::named_children(&walk.input, child) {
+                if is_decorator(walk, part) || decorators::is_list(walk, part) {
+                    walk.visit(part, READ);
                 }
             }
             visited.push(child.id());

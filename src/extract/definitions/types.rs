@@ -160,8 +160,11 @@ fn anonymous_type<'t>(
     bases: &'static [cograph_grammar::BaseRule],
     body: Option<Node<'t>>,
 ) -> ExprId {
+    let of_type = |rule: &'static cograph_grammar::BaseRule| Some(&rule.of);
+    fallback::visit_passed(walk, node, bases.iter().map(of_type), body);
     // The members of the type are no names in its header.
     let first = self::bases(walk, node, bases, LocalSymbol::NONE);
+    let first = names::known(&mut walk.facts, first);
     let scope = walk.open(ScopeKind::Type, LocalSymbol::NONE, node);
     let inner = walk.context.scope;
     if let Some(index) = inner.get() {

@@ -184,7 +184,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         None if made.is_some() && !written.is_empty() => walk.facts.of(written[0], Expr::OfType),
         None => walk.facts.of(callee_value, |callee| Expr::Call(callee, list)),
     };
-    construct::written_names(walk, &named, value);
+    names::written(walk, &named, value);
     if walk.input.language.manifest.narrowing.guards && count > 0 {
         walk.context.calls.insert(node.id(), value);
     }

@@ -115,15 +115,6 @@ pub(super) fn named_argument<'t>(
     argument
 }
 
-/// The names of arguments write members of what a call makes, if it makes an instance.
-pub(super) fn written_names(walk: &mut Walk<'_>, named: &[usize], made: ExprId) {
-    for &site in named {
-        let name = walk.facts.sites[site].name;
-        let made = walk.facts.of(made, |made| Expr::Argument(made, ArgumentLabel::Name(name)));
-        walk.facts.sites[site].target = walk.facts.of(made, |made| Expr::Member(made, name));
-    }
-}
-
 pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
     let Rule::Construct { ty, args, body, fields, type_args, positional } = rule else {
         return ExprId::NONE;
@@ -169,7 +160,7 @@ pub(super) fn construct<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node
         entry.spread = spread;
     }
     let value = walk.facts.of(built, |ty| Expr::Construct(ty, list));
-    written_names(walk, &named, value);
+    names::written(walk, &named, value);
     if let Some(fields) = fields.as_ref().and_then(|selector| selector.first(node)) {
         let made = walk.facts.of(built, Expr::OfType);
         shadowing::constructed_fields(walk, fields, made);

@@ -4,7 +4,7 @@
 use crate::walk::context::{READ, Usage};
 use crate::walk::input::Input;
 use crate::walk::{Walk, children, rule_choice};
-use cograph_grammar::Rule;
+use cograph_grammar::{Rule, Selector};
 use cograph_model::SiteKind;
 use cograph_model::facts::{ExprId, Synthetic};
 use tree_sitter::Node;
@@ -41,6 +41,27 @@ pub(crate) fn visit_left_out<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
             walk.nested(child, (), |walk| visit_left_out(walk, child));
         } else if child.named_child_count() > 0 {
             // A single word may be a label or a keyword and is no reference.
+            walk.visit(child, READ);
+        }
+    }
+}
+
+/// Visits the children of a node that only pass on what is in them, but for those of selectors and
+/// a body: the arguments that a type without a name is made with.
+pub(crate) fn visit_passed<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    selected: impl Iterator<Item = Option<&'static Selector>>,
+    body: Option<Node<'t>>,
+) {
+    let others: Vec<usize> = selected
+        .flat_map(|selector| children::every(&walk.input, selector, node))
+        .chain(body)
+        .map(|child| child.id())
+        .collect();
+    for child in children::named_children(&walk.input, node) {
+        let is_passed = matches!(rule_choice::rule_at(&walk.input, child), Some(Rule::Pass { .. }));
+        if is_passed && !others.contains(&child.id()) {
             walk.visit(child, READ);
         }
     }

@@ -5,7 +5,7 @@ use crate::walk::context::QUOTES;
 use crate::walk::input::Input;
 use crate::walk::{Walk, rule_choice, texts};
 use cograph_grammar::Rule;
-use cograph_model::facts::{Expr, ExprId, NameId};
+use cograph_model::facts::{ArgumentLabel, Expr, ExprId, NameId};
 use tree_sitter::Node;
 
 /// Returns the expression, or `Expr::Unknown` for none, so that positions in lists are kept.
@@ -60,6 +60,15 @@ pub(crate) fn with_suffix(walk: &mut Walk<'_>, name: NameId, suffix: &str) -> Na
 pub(crate) fn receiver(walk: &mut Walk<'_>) -> ExprId {
     let scope = walk.context.callable.self_scope;
     if scope.is_some() { walk.facts.expr(Expr::SelfValue(scope)) } else { ExprId::NONE }
+}
+
+/// The names of arguments write members of what a call makes, if it makes an instance.
+pub(crate) fn written(walk: &mut Walk<'_>, named: &[usize], made: ExprId) {
+    for &site in named {
+        let name = walk.facts.sites[site].name;
+        let made = walk.facts.of(made, |made| Expr::Argument(made, ArgumentLabel::Name(name)));
+        walk.facts.sites[site].target = walk.facts.of(made, |made| Expr::Member(made, name));
+    }
 }
 
 /// True if an expression is the receiver of the enclosing method.

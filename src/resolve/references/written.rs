@@ -6,7 +6,7 @@ use crate::inference::{call, hierarchy, infer, lookup};
 use crate::units::import_target::family;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
-use cograph_model::facts::{Contextual, Expr, ExprId, ScopeKind};
+use cograph_model::facts::{Contextual, Expr, ExprId, LocalSymbol, ScopeKind};
 use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{Step, SymbolKind};
 
@@ -38,8 +38,13 @@ pub(super) fn key(db: &Db, file: FileId, object: ExprId, name: Name) -> Option<K
     let is_field = |symbol: &SymbolRef| {
         matches!(db.program.symbol(*symbol).kind, SymbolKind::Field | SymbolKind::Method)
     };
-    let fields: Symbols =
-        lookup::member_symbols(db, &of, name).into_iter().filter(is_field).collect();
+    let declared = match facts.exprs[object.get()?] {
+        Expr::Argument(..) => parameter_fields(db, &of, name),
+        _ => None,
+    };
+    let fields: Symbols = declared.unwrap_or_else(|| {
+        lookup::member_symbols(db, &of, name).into_iter().filter(is_field).collect()
+    });
     if !fields.is_empty() {
         return Some(Key::Fields(fields));
     }
@@ -77,6 +82,37 @@ pub(super) fn at_position(
     // Without a name for each element, as an embedded field has none, positions are not known.
     let (_, symbol) = *fields.get(position).filter(|_| fields.len() == elements.len as usize)?;
     Some(SymbolRef { file: of.file, symbol })
+}
+
+/// Returns the fields that parameters of a name declare; `None` where no constructor has one.
+fn parameter_fields(db: &Db, of: &Ty, name: Name) -> Option<Symbols> {
+    let Ty::Instance(made, _) = of else { return None };
+    let constructors = call::constructors(db, *made);
+    let mut takers = constructors
+        .iter()
+        .filter(|constructor| {
+            let unit = db.program.known(constructor.file);
+            let params = &unit.facts.bindings[db.program.symbol(**constructor).params.range()];
+            params.iter().any(|param| param.name.is_some() && unit.name(param.name) == name)
+        })
+        .peekable();
+    takers.peek()?;
+    let declared = takers.flat_map(|constructor| {
+        let unit = db.program.known(constructor.file);
+        let around = db.program.symbol(*constructor);
+        let is_inside = move |symbol: &LocalSymbol| {
+            let field = symbol.is_some().then(|| unit.symbol(*symbol));
+            field.is_some_and(|field| {
+                field.kind == SymbolKind::Field
+                    && (around.start_byte..around.end_byte).contains(&field.start_byte)
+            })
+        };
+        unit.bindings(around.scope, name)
+            .map(|(_, binding)| binding.symbol)
+            .filter(is_inside)
+            .map(|symbol| SymbolRef { file: constructor.file, symbol })
+    });
+    Some(declared.collect())
 }
 
 /// Returns what a call with named arguments makes, if their names may be those of fields: of an
