@@ -84,6 +84,16 @@ impl Db<'_> {
         receiver::implicit_top(self, file, scope, name)
     }
 
+    /// Returns the extensions of every type that a bare name may mean.
+    pub(super) fn implicit_extension(
+        &self,
+        file: FileId,
+        scope: ScopeId,
+        name: Name,
+    ) -> Option<Symbols> {
+        receiver::implicit_extension(self, file, scope, name)
+    }
+
     /// Returns the member of the receiver that a closure may be given.
     pub(super) fn closure_member(
         &self,

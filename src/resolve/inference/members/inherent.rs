@@ -225,6 +225,11 @@ pub(super) fn external_extensions(db: &Db, outer: &str, name: Name) -> Option<Sy
     (!found.is_empty()).then(|| inherent(db, found))
 }
 
+/// Returns the extensions of a name that every type has.
+pub(super) fn extensions_of_all(db: &Db, name: Name) -> Option<Symbols> {
+    external_extensions(db, EVERY_TYPE, name)
+}
+
 /// True if an extension of the repository may be meant by a member of an external value: its type
 /// is not in the type flow tables, or is not known to have the member.
 pub(crate) fn may_extend(db: &Db, file: FileId, of: &Ty, name: Name) -> bool {

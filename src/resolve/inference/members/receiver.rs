@@ -3,7 +3,7 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty};
-use crate::inference::members::{aliases, hierarchy, lookup, prototypes, type_flow};
+use crate::inference::members::{aliases, hierarchy, inherent, lookup, prototypes, type_flow};
 use crate::inference::names::{linkage, namespaces};
 use crate::units::bounds::qualified;
 use crate::units::interner::Name;
@@ -160,6 +160,21 @@ fn top_member(db: &Db, file: FileId, name: Name) -> Option<Entity> {
     let takes_closure = flow.callbacks.contains_key(text);
     (flow.members.contains_key(text) && !takes_closure)
         .then(|| Entity::External(qualified(&Rc::from(top), ".", text)))
+}
+
+/// Returns the extensions of every type that a bare name means where there is an implicit receiver.
+pub(crate) fn implicit_extension(
+    db: &Db,
+    file: FileId,
+    scope: ScopeId,
+    name: Name,
+) -> Option<Symbols> {
+    let rules = &db.program.known(file).language.manifest.resolution;
+    if !rules.implicit_receiver || !rules.closure_receivers {
+        return None;
+    }
+    let found = inherent::extensions_of_all(db, name)?;
+    scope_type(db, file, scope).map(|_| found)
 }
 
 pub(crate) fn implicit_member(

@@ -78,7 +78,11 @@ pub(crate) fn lookup_accepted(
     if let Some(entity) = paths::macro_named(db, file, name, scope, at) {
         return Some((entity, Step::Package));
     }
-    let found = implicit_names(db, file, name, scope);
+    let of_receiver = || {
+        let found = db.implicit_extension(file, scope, name)?;
+        Some((Entity::Symbols(found), Step::SelfMember))
+    };
+    let found = implicit_names(db, file, name, scope).or_else(of_receiver);
     let is_refused = found.as_ref().is_some_and(|(entity, _)| !accepts(entity));
     let has_refused = is_refused || found.is_none() && refused.is_some();
     if has_refused && unit.language.is_builtin(db.program.text(name)) {
