@@ -20,6 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SERVICE = "META-INF/services/org.jetbrains.kotlin.compiler.plugin.CompilerPluginRegistrar"
 SKIPPED = {".git", "build", "node_modules", "test", "commonTest", "jvmTest", "buildSrc"}
 DECLARED = r"(?:fun|val|var|class|interface|object|typealias)\b(?:[^={]|=(?=\s*\{))*?[\s.`>(]"
+SECOND = re.compile(r"\s*(?:[\w@()\".]+\s+)*constructor\b(?!.*\bclass\b)")
 
 
 def sources(root, folders):
@@ -102,7 +103,10 @@ def main():
                     ways.add(of)
                 elif relative(of) in texts:
                     of, stands = relative(of), stands if stands != "constructor" else name
-                    targets.add((of, texts[of].defined(int(start), stands), stands))
+                    line = texts[of].defined(int(start), stands)
+                    # A constructor below the header has a name of its own.
+                    is_below = SECOND.match(texts[of].text.split("\n")[line - 1])
+                    targets.add((of, line, "constructor" if is_below else stands))
     for path in files:
         print(json.dumps({"file": path}))
     for (path, line, column, name), (targets, ways, kinds) in sorted(rows.items()):
