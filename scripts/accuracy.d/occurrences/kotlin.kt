@@ -72,13 +72,15 @@ class Walk(val file: FirFile, val session: FirSession) : FirVisitorVoid() {
 
     fun isOfLocalClass(symbol: FirCallableSymbol<*>) = (symbol.dispatchReceiverType as? ConeClassLikeType)?.lookupTag?.classId?.isLocal == true
 
+    fun isLocal(symbol: FirCallableSymbol<*>) = symbol.callableId?.isLocal == true && symbol !is FirPropertySymbol
+
     fun target(symbol: FirBasedSymbol<*>): String {
         val isVariable = symbol is FirPropertySymbol && symbol.isLocal && symbol.dispatchReceiverType == null
         if (symbol is FirTypeParameterSymbol || symbol is FirValueParameterSymbol || isVariable) return "local\t0\t-"
         val real = if (symbol is FirCallableSymbol<*>) symbol.unwrapFakeOverrides() else symbol
         val of = when (real) {
-            // A member of an object without a name is used in its file alone.
-            is FirCallableSymbol<*> -> session.firProvider.getFirCallableContainerFile(real) ?: if (isOfLocalClass(real)) file else null
+            // A member of an object without a name, and a local function, is used in its file alone.
+            is FirCallableSymbol<*> -> session.firProvider.getFirCallableContainerFile(real) ?: if (isOfLocalClass(real) || isLocal(real)) file else null
             is FirClassLikeSymbol<*> -> if (real.classId.isLocal) file else session.firProvider.getFirClassifierContainerFileIfAny(real.classId)
             else -> null
         }
