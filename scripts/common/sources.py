@@ -92,6 +92,19 @@ PAIRED = [source for source in SOURCES if source.name in ("cobra", "jackson-core
      "9b21056481ebf33e78a80ae999a714abb29392a5995a515bc8fefd6d88b6b204", ""),
     ("jackson-databind", "apt", "jackson-databind", "2.14.0", "jackson-databind_2.14.0.orig.tar.xz",
      "ec086218027c3ecf235fcda042bf04d87b4178ee225f0633f062cd20e64f74a9", "src pom.xml"),
+    # The second pair of a language.
+    ("chevrotain-gast", "npm", "@chevrotain/gast", "10.5.0", "chevrotain-gast-10.5.0.tgz",
+     "569e57c2b348e99c741b06fc526754ad1305a0beca3aefa3a25affc47ff70506", "src package.json"),
+    ("chevrotain", "npm", "chevrotain", "10.5.0", "chevrotain-10.5.0.tgz",
+     "6e8206b3217da4c2526458615fbe8bf279712deb0557bf8233e145e9240fa803", "src package.json"),
+    ("regex-syntax", "cargo", "regex-syntax", "0.8.5", "regex-syntax-0.8.5.crate",
+     "2b15c43186be67a4fd63bee50d0303afffcef381492ebe2c5d87f324e1b8815c", "src Cargo.toml"),
+    ("regex-automata", "cargo", "regex-automata", "0.4.9", "regex-automata-0.4.9.crate",
+     "809e8dc61f6de73b46c85f4c96486310fe304c434cfa43669d7b40f711150908", "src Cargo.toml"),
+    ("starlette", "pip", "starlette", "0.41.3", "starlette-0.41.3.tar.gz",
+     "0e4ab3d16522a255be6b28260b938eae2482f98ce5cc934cb08dce8dc3ba5835", "starlette pyproject.toml"),
+    ("fastapi", "pip", "fastapi", "0.115.6", "fastapi-0.115.6.tar.gz",
+     "9ec46f7addc14ea472958a96aae5b5de65f39721a46aaf5705c480d9a8b76654", "fastapi pyproject.toml"),
 ]]
 
 # A project without truth: for queries and measurements.
