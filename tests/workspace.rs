@@ -1,6 +1,8 @@
 //! A workspace: several repositories asked as one, with the edges between them, as the program
 //! prints them.
 
+mod results;
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;

@@ -212,16 +212,17 @@ impl<'s> Documents<'s> {
                 around.map(|around| own.names[around].clone()).unwrap_or_default();
         }
         for relation in self.snapshot.relations_from(row.key)? {
+            if matches!(relation.kind, RelationKind::Defines | RelationKind::Returns) {
+                continue;
+            }
             let Some(to) = self.snapshot.symbol(relation.to)? else { continue };
             let Some(symbol) = self.names.of_symbol(relation.to, to.file)? else { continue };
-            if relation.kind != RelationKind::Defines {
-                information.relationships.push(Relationship {
-                    symbol,
-                    is_implementation: true,
-                    is_reference: relation.kind == RelationKind::Overrides,
-                    ..Relationship::default()
-                });
-            }
+            information.relationships.push(Relationship {
+                symbol,
+                is_implementation: true,
+                is_reference: relation.kind == RelationKind::Overrides,
+                ..Relationship::default()
+            });
         }
         information.relationships.extend(declares.map(|symbol| Relationship {
             symbol,

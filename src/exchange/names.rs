@@ -10,8 +10,8 @@ use scip::types::{Descriptor, Symbol};
 
 use crate::packages::{PackageId, Packages, ReadText};
 use cograph_model::facts::flags;
-use cograph_model::{RepoPath, SymbolKind};
-use cograph_store::{FileKey, FileRow, Snapshot, StoreError, SymbolKey, SymbolRow};
+use cograph_model::{RelationKind, RepoPath, SymbolKind};
+use cograph_store::{FileKey, FileRow, RelationRow, Snapshot, StoreError, SymbolKey, SymbolRow};
 
 /// Name of the scheme.
 const SCHEME: &str = "cograph";
@@ -253,10 +253,12 @@ impl Making<'_> {
                 !is_used
             })?;
         }
-        let own = |key: SymbolKey| self.here(key).is_some();
+        let is_elsewhere = |relation: &RelationRow, other: SymbolKey| {
+            relation.kind != RelationKind::Returns && self.here(other).is_none()
+        };
         Ok(is_used
-            || self.snapshot.relations_to(row.key)?.iter().any(|one| !own(one.from))
-            || self.snapshot.relations_from(row.key)?.iter().any(|one| !own(one.to)))
+            || self.snapshot.relations_to(row.key)?.iter().any(|one| is_elsewhere(one, one.from))
+            || self.snapshot.relations_from(row.key)?.iter().any(|one| is_elsewhere(one, one.to)))
     }
 
     /// Several definitions of one name are distinguished: callables by the part of the grammar for

@@ -328,6 +328,9 @@ vocabulary! {
         Implements = "implements",
         /// The first is the definition of what the second declares.
         Defines = "defines",
+        /// The first gives values of the second, which its header does not say (function, property
+        /// or field to type).
+        Returns = "returns",
     }
 }
 

@@ -33,4 +33,4 @@ pub(super) use members::{
 pub(super) use names::{
     conditions, definition, linkage, namespaces, placement, scopes, variants, visited, wildcard,
 };
-pub(super) use types::{callee, generics, infer, lists, symbol_types};
+pub(super) use types::{callee, generics, infer, lists, return_types, symbol_types};

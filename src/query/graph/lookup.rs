@@ -329,8 +329,8 @@ impl<'q> Lookup<'q> {
         })
     }
 
-    /// Returns the relations that start at a symbol: by kind, then by path and position of the
-    /// other symbol.
+    /// Returns the relations that start at a symbol, without those to what it returns: by kind,
+    /// then by path and position of the other symbol.
     pub(crate) fn relations_from(
         &self,
         symbol: SymbolKey,
@@ -339,19 +339,21 @@ impl<'q> Lookup<'q> {
             return Ok(Rc::clone(known));
         }
         let mut relations = self.snapshot.relations_from(symbol)?;
+        relations.retain(|relation| relation.kind != RelationKind::Returns);
         self.sort(&mut relations, |relation| relation.kind, |relation| relation.to)?;
         let relations: Rc<[RelationRow]> = relations.into();
         self.relations_from.borrow_mut().insert(symbol, Rc::clone(&relations));
         Ok(relations)
     }
 
-    /// Returns the relations that end at a symbol: by kind, then by path and position of the other
-    /// symbol.
+    /// Returns the relations that end at a symbol, without those from what returns it: by kind,
+    /// then by path and position of the other symbol.
     pub(crate) fn relations_to(&self, symbol: SymbolKey) -> Result<Rc<[RelationRow]>, QueryError> {
         if let Some(known) = self.relations_to.borrow().get(&symbol) {
             return Ok(Rc::clone(known));
         }
         let mut relations = self.snapshot.relations_to(symbol)?;
+        relations.retain(|relation| relation.kind != RelationKind::Returns);
         self.sort(&mut relations, |relation| relation.kind, |relation| relation.from)?;
         let relations: Rc<[RelationRow]> = relations.into();
         self.relations_to.borrow_mut().insert(symbol, Rc::clone(&relations));
@@ -376,6 +378,13 @@ impl<'q> Lookup<'q> {
             values.into_iter().try_for_each(&mut visit)?;
         }
         Ok(())
+    }
+
+    /// Returns the types of the values that a symbol gives, where its header does not say them.
+    pub(crate) fn inferred_types(&self, symbol: SymbolKey) -> Result<Vec<SymbolKey>, QueryError> {
+        let relations = self.snapshot.relations_from(symbol)?;
+        let inferred = relations.iter().filter(|one| one.kind == RelationKind::Returns);
+        Ok(inferred.map(|relation| relation.to).collect())
     }
 
     /// Returns a symbol with the declarations and definitions of the same entity, itself first.

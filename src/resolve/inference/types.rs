@@ -7,5 +7,5 @@ pub(crate) mod generics;
 pub(crate) mod infer;
 pub(crate) mod lists;
 pub(super) mod operators;
-pub(super) mod return_types;
+pub(crate) mod return_types;
 pub(crate) mod symbol_types;

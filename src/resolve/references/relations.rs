@@ -1,12 +1,15 @@
 //! Relations between symbols: extends, implements and overrides.
 
 use crate::db::Db;
-use crate::inference::{aliases, definition, hierarchy, lookup, overrides, structural};
+use crate::db::ty::Ty;
+use crate::inference::{
+    aliases, definition, hierarchy, lookup, overrides, return_types, structural, symbol_types,
+};
 use crate::units::symbols::Symbols;
 use cograph_grammar::MemberLookup;
 use cograph_model::facts::{Expr, LocalSymbol, ScopeKind, flags};
 use cograph_model::graph::{FileId, Relation, SymbolRef};
-use cograph_model::{RelationKind, SymbolKind};
+use cograph_model::{RelationKind, SymbolKind, Visibility};
 use rustc_hash::FxHashSet;
 
 /// Returns the relations that start at symbols of a file, sorted and without duplicates.
@@ -25,6 +28,7 @@ pub(crate) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
         if matches!(entry.kind, SymbolKind::Method | SymbolKind::Field | SymbolKind::Constructor) {
             overridden(db, symbol, &mut relations);
         }
+        results(db, symbol, &mut relations);
         let declared = definition::declarations_of(db, symbol).into_iter();
         for to in declared.chain(aliases::expected_by(db, symbol)) {
             relations.push(Relation { kind: RelationKind::Defines, from: symbol, to });
@@ -57,6 +61,55 @@ fn bases(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
             relations.push(Relation { kind, from: symbol, to });
         }
     }
+}
+
+/// Adds the types of the repository whose values a function, property or field gives, in languages
+/// that infer them and where no type is written but a word for the type around it.
+fn results(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
+    let unit = db.program.known(symbol.file);
+    let entry = db.program.symbol(symbol);
+    let is_property = entry.flags & flags::PROPERTY != 0;
+    let is_member_or_global = entry.container.get().is_none_or(|around| {
+        let around = &unit.facts.symbols[around];
+        around.kind.is_type() || matches!(around.kind, SymbolKind::Module | SymbolKind::Namespace)
+    });
+    let is_inferred = unit.language.manifest.resolution.infer_returns
+        && is_member_or_global
+        && (is_own_type(db, symbol) || !entry.ty.is_some() && entry.values.len > 0)
+        && entry.visibility != Visibility::Private;
+    if !is_inferred {
+        return;
+    }
+    let symbols = Symbols::from_slice(&[symbol]);
+    let ty = match entry.kind {
+        kind if kind.is_callable() && kind != SymbolKind::Constructor && !is_property => {
+            return_types::result_of(db, &symbols, None, &[])
+        }
+        SymbolKind::Constructor => return,
+        kind if kind.is_callable() => symbol_types::symbols_ty(db, &symbols, false, None),
+        SymbolKind::Field | SymbolKind::Variable | SymbolKind::Constant => {
+            symbol_types::symbols_ty(db, &symbols, false, None)
+        }
+        _ => return,
+    };
+    for result in ty.alternatives() {
+        if let Ty::Instance(to, _) = result {
+            relations.push(Relation { kind: RelationKind::Returns, from: symbol, to: *to });
+        }
+    }
+}
+
+/// True for a symbol whose type is written as the type around it.
+fn is_own_type(db: &Db, symbol: SymbolRef) -> bool {
+    let facts = db.program.known(symbol.file).facts;
+    let mut ty = db.program.symbol(symbol).ty;
+    while let Some(Expr::Wrap(inner, _)) = ty.get().map(|position| facts.exprs[position]) {
+        ty = inner;
+    }
+    matches!(
+        ty.get().map(|position| facts.exprs[position]),
+        Some(Expr::SelfType(_) | Expr::SelfValue(_))
+    )
 }
 
 /// Adds the nearest members that a member overrides: the first on each path of bases.

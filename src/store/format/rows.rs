@@ -337,7 +337,7 @@ pub struct ImportRow {
 pub struct RelationRow {
     /// Kind.
     pub kind: RelationKind,
-    /// Symbol that overrides, derives, implements or defines.
+    /// Symbol that overrides, derives, implements, defines or returns.
     pub from: SymbolKey,
     /// Symbol that is overridden, derived from, implemented or declared.
     pub to: SymbolKey,

@@ -175,10 +175,10 @@ pub const VIEWS: &[View] = &[
     },
     View {
         name: "relations",
-        about: "overrides, inherits, implements, defines: from one symbol to another",
+        about: "overrides, inherits, implements, defines, returns: from one symbol to another",
         columns: &[
             ("kind", "the relation"),
-            ("from_id", "who overrides, derives, implements or defines"),
+            ("from_id", "who overrides, derives, implements, defines or returns"),
             ("to_id", "who is overridden, derived from, implemented or declared"),
         ],
         definition: "

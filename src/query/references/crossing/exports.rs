@@ -4,6 +4,7 @@
 //! manager, then a symbol of its top level or one that it hands on, then members. A name that can
 //! be read only in part leads to every public symbol that it may mean, each possible.
 
+mod headers;
 mod members;
 mod modules;
 mod public;
@@ -100,7 +101,7 @@ impl Exports<'_> {
             is_reached |= !matches!(module, Module::Declared(_))
                 || !top_level(self, &module, first.name)?.is_empty();
             let followed = self.chain(&module, chain)?;
-            if !followed.found.is_empty() {
+            if !followed.found.is_empty() || followed.is_outside {
                 return Ok((followed.found, followed.certainty, false));
             }
             is_inferred |= followed.is_inferred;
@@ -184,8 +185,12 @@ impl Exports<'_> {
     }
 
     fn chain(&self, module: &Module, chain: &[Part<'_>]) -> Result<Followed, QueryError> {
-        let nothing =
-            Followed { found: Vec::new(), certainty: Certainty::Certain, is_inferred: false };
+        let nothing = Followed {
+            found: Vec::new(),
+            certainty: Certainty::Certain,
+            is_inferred: false,
+            is_outside: false,
+        };
         let Some((first, rest)) = chain.split_first() else { return Ok(nothing) };
         let top = top_level(self, module, first.name)?;
         if top.is_empty() {

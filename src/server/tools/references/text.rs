@@ -207,5 +207,7 @@ fn words_of(related: &Related) -> &'static str {
         (RelationKind::Implements, false) => "implements",
         (RelationKind::Defines, true) => "defined by",
         (RelationKind::Defines, false) => "defines",
+        (RelationKind::Returns, true) => "returned by",
+        (RelationKind::Returns, false) => "returns",
     }
 }

@@ -1,20 +1,21 @@
 //! Members of symbols along a qualified name: of types and their bases, of modules inside of a
 //! file, and of what a call returns.
 
+use super::headers::{
+    HeldValue, every_value_gives, handed_on, holder_member, infers_result, language_of, plain,
+    values_of,
+};
 use super::modules::{is_import_in, is_module};
 use super::public::{Exports, Part};
 use crate::graph::answer::Certainty;
 use crate::graph::error::QueryError;
 use crate::names::keys_of;
-use cograph_grammar as grammar;
-use cograph_model::{RelationKind, SiteKind, SymbolKind};
-use cograph_store::{SiteRow, SymbolKey, SymbolRow};
+use cograph_grammar::{Language, MemberLookup};
+use cograph_model::RelationKind;
+use cograph_store::SymbolKey;
 
 /// Maximum number of bases in which a member is looked for.
 const MAX_BASES: usize = 200;
-
-/// Words for the type of a method's own container, in a header.
-const OWN_TYPE: [&str; 3] = ["Self", "self", "this"];
 
 /// What the rest of a name leads to.
 #[derive(Debug)]
@@ -25,6 +26,17 @@ pub(super) struct Followed {
     /// True if the step that cannot be followed is the result of a function without a type in its
     /// header, in a language that infers it.
     pub(super) is_inferred: bool,
+    /// True for a member of a type of the language: no symbol of the package.
+    pub(super) is_outside: bool,
+}
+
+/// What a part of a name leads to, while the next one is read.
+#[derive(Default)]
+struct PartMeaning {
+    found: Vec<SymbolKey>,
+    /// Values that a type of the language hands on: the element of a list.
+    passed: Vec<HeldValue>,
+    is_outside: bool,
 }
 
 /// Symbols that the rest of a name leads to, from those of its part before.
@@ -35,32 +47,85 @@ pub(super) fn members(
     rest: &[Part<'_>],
 ) -> Result<Followed, QueryError> {
     let (mut here, mut part, mut certainty) = (from, first, Certainty::Certain);
+    let mut passed: Vec<HeldValue> = Vec::new();
     for next in rest {
-        let (mut found, mut is_inferred) = (Vec::new(), false);
+        let (mut reached, mut infers) = (PartMeaning::default(), false);
+        let mut values = std::mem::take(&mut passed);
         for &symbol in &here {
             exports.lookup.check()?;
             let row = exports.lookup.symbol(symbol)?;
             let gives_result = part.is_called && row.kind.is_callable();
             if !gives_result {
-                member(exports, symbol, next.name, &mut found)?;
+                member(exports, symbol, next.name, &mut reached.found)?;
+                let is_type = row.kind.is_type() && !part.is_called;
+                if is_type && next.is_called && reached.found.is_empty() {
+                    let made = HeldValue { ty: symbol, holders: Vec::new() };
+                    reached.passed.extend(every_value_gives(exports, &made, next.name)?);
+                }
             }
             // A field, or a function that is read like one.
             let is_value = !part.is_called && !row.kind.is_type() && !is_module(row.kind);
-            if gives_result || is_value && found.is_empty() {
-                // The type is read from the header, not inferred.
+            if gives_result || is_value && reached.found.is_empty() {
+                // The type is read from the header, or was inferred.
                 certainty = certainty.max(Certainty::Likely);
-                for result in types_of(exports, &row)? {
-                    member(exports, result, next.name, &mut found)?;
+                let mut types = values_of(exports, &row)?;
+                if types.is_empty() {
+                    types = plain(exports.lookup.inferred_types(symbol)?);
                 }
-                is_inferred |= found.is_empty() && infers_result(exports, &row)?;
+                values.extend(types);
+                infers |= infers_result(exports, &row)?;
             }
         }
-        if found.is_empty() {
-            return Ok(Followed { found, certainty, is_inferred });
+        // What is held by another type is meant where no type alone has the member.
+        let (alone, held): (Vec<HeldValue>, Vec<HeldValue>) =
+            values.into_iter().partition(|value| value.holders.is_empty());
+        for values in [alone, held] {
+            if reached.found.is_empty() && reached.passed.is_empty() {
+                for value in values {
+                    follow(exports, &value, next.name, &mut reached)?;
+                }
+            }
         }
-        (here, part) = (found, *next);
+        let PartMeaning { found, passed: next_passed, is_outside } = reached;
+        if !next_passed.is_empty() {
+            certainty = certainty.max(Certainty::Likely);
+        }
+        if found.is_empty() && next_passed.is_empty() {
+            return Ok(Followed { found, certainty, is_inferred: infers, is_outside });
+        }
+        (here, part, passed) = (found, *next, next_passed);
     }
-    Ok(Followed { found: here, certainty, is_inferred: false })
+    let is_outside = here.is_empty();
+    Ok(Followed { found: here, certainty, is_inferred: false, is_outside })
+}
+
+/// Adds what a member of a value is: that of its type, or what the types that hold it say.
+fn follow(
+    exports: &Exports<'_>,
+    value: &HeldValue,
+    name: &str,
+    reached: &mut PartMeaning,
+) -> Result<(), QueryError> {
+    let language = language_of(exports, value.ty)?;
+    let mut holders = &value.holders[..];
+    while let Some((holder, inner)) = holders.split_first() {
+        if let Some((flow, template)) = holder_member(language, &holder.name, name) {
+            let held = HeldValue { ty: value.ty, holders: holders.to_vec() };
+            match handed_on(template, flow, &held) {
+                Some(passed) => reached.passed.push(passed),
+                None => reached.is_outside = true,
+            }
+            return Ok(());
+        }
+        holders = inner;
+    }
+    let before = reached.found.len();
+    member(exports, value.ty, name, &mut reached.found)?;
+    if reached.found.len() == before {
+        let alone = HeldValue { ty: value.ty, holders: Vec::new() };
+        reached.passed.extend(every_value_gives(exports, &alone, name)?);
+    }
+    Ok(())
 }
 
 /// Adds the members of a type or module by a name, its own or those of its nearest bases.
@@ -71,7 +136,7 @@ fn member(
     found: &mut Vec<SymbolKey>,
 ) -> Result<(), QueryError> {
     let mut level = vec![container];
-    let mut seen = level.clone();
+    let (mut seen, before) = (level.clone(), found.len());
     while !level.is_empty() && seen.len() < MAX_BASES {
         let mut is_found = false;
         for head in exports.heads(name)?.iter() {
@@ -88,7 +153,7 @@ fn member(
             is_found |= imported(exports, module, name, found)?;
         }
         if is_found {
-            return Ok(());
+            return without_hidden(exports, container, found, before);
         }
         let mut above = Vec::new();
         for &symbol in &level {
@@ -104,6 +169,33 @@ fn member(
             }
         }
         level = above;
+    }
+    Ok(())
+}
+
+/// Removes the new members that the type has for an interface, where one of its own hides them.
+fn without_hidden(
+    exports: &Exports<'_>,
+    container: SymbolKey,
+    found: &mut Vec<SymbolKey>,
+    before: usize,
+) -> Result<(), QueryError> {
+    let language = language_of(exports, container)?;
+    let hides =
+        |language: &Language| language.manifest.resolution.members == MemberLookup::InherentFirst;
+    if found.len() < before + 2 || !language.is_some_and(hides) {
+        return Ok(());
+    }
+    let mut own = Vec::new();
+    for &key in &found[before..] {
+        let relations = exports.lookup.relations_from(key)?;
+        if !relations.iter().any(|one| one.kind == RelationKind::Overrides) {
+            own.push(key);
+        }
+    }
+    if !own.is_empty() {
+        found.truncate(before);
+        found.extend(own);
     }
     Ok(())
 }
@@ -135,146 +227,4 @@ fn imported(
         }
     }
     Ok(is_found)
-}
-
-/// Types of the repository in the header of a field, or of the result in that of a function.
-fn types_of(exports: &Exports<'_>, of: &SymbolRow) -> Result<Vec<SymbolKey>, QueryError> {
-    let places = match of.kind.is_callable() {
-        true => {
-            let (front, behind) = around_parameters(&of.signature, &of.name_text);
-            [without_brackets(front), behind.to_owned()]
-        }
-        false => [String::new(), of.signature.to_string()],
-    };
-    let mut found: [Vec<SymbolKey>; 2] = Default::default();
-    for site in types_in(exports, of)? {
-        let name = exports.lookup.name(site.name)?;
-        for (place, found) in places.iter().zip(&mut found) {
-            if !has_word(place, &name) {
-                continue;
-            }
-            for target in exports.lookup.targets(&site)? {
-                let is_type = exports.lookup.symbol(target)?.kind.is_type();
-                if is_type && !found.contains(&target) {
-                    found.push(target);
-                }
-            }
-        }
-    }
-    let [front, mut behind] = found;
-    if let Some(container) = of.container
-        && OWN_TYPE.iter().any(|own| has_word(&places[1], own))
-    {
-        let kind = exports.lookup.symbol(container)?.kind;
-        if (kind.is_type() || kind == SymbolKind::Module) && !behind.contains(&container) {
-            behind.push(container);
-        }
-    }
-    Ok(if front.is_empty() { behind } else { front })
-}
-
-/// Types that are named in a symbol: in a function, or in the header of a field.
-fn types_in(exports: &Exports<'_>, of: &SymbolRow) -> Result<Vec<SiteRow>, QueryError> {
-    let snapshot = exports.lookup.snapshot;
-    let mut sites = Vec::new();
-    if of.kind.is_callable() {
-        sites = snapshot.sites_in(of)?;
-    } else {
-        // What encloses them is the type or function around the field.
-        let file = exports.lookup.file(of.file)?;
-        let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-        let words = of.signature.split(|letter| !is_of_name(letter));
-        for word in words.filter(|word| !word.is_empty() && **word != *of.name_text) {
-            for key in keys_of(&exports.lookup, word)? {
-                sites.extend(snapshot.sites_named(&file, key)?);
-            }
-        }
-        let lines = of.extent.start.line..=of.extent.end.line;
-        sites.retain(|site| lines.contains(&site.at.line));
-    }
-    sites.retain(|site| site.kind == SiteKind::Type);
-    Ok(sites)
-}
-
-/// True for a function that has no type of its result in its header, in a language that infers it.
-fn infers_result(exports: &Exports<'_>, of: &SymbolRow) -> Result<bool, QueryError> {
-    let file = exports.lookup.file(of.file)?;
-    let language = grammar::by_name(exports.lookup.language(file.language));
-    let infers = language.is_some_and(|language| language.manifest.resolution.infer_returns);
-    let (_, behind) = around_parameters(&of.signature, &of.name_text);
-    Ok(infers && of.kind.is_callable() && !behind.contains(char::is_alphanumeric))
-}
-
-/// The header of a function in front of its name, and behind its parameters.
-fn around_parameters<'h>(header: &'h str, name: &str) -> (&'h str, &'h str) {
-    let Some(at) = word_at(header, name) else { return ("", header) };
-    let (front, rest) = (&header[..at], &header[at + name.len()..]);
-    let mut depth = 0_usize;
-    for (at, letter) in rest.char_indices() {
-        match letter {
-            '(' => depth += 1,
-            ')' if depth == 1 => return (front, &rest[at + 1..]),
-            ')' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    (front, "")
-}
-
-/// A text without what is in parentheses, and without the names that qualify another.
-fn without_brackets(text: &str) -> String {
-    let (mut kept, mut depth) = (String::new(), 0_usize);
-    for letter in text.chars() {
-        match letter {
-            '(' => depth += 1,
-            ')' => depth = depth.saturating_sub(1),
-            '.' | ':' if depth == 0 => {
-                let is_of_name = |letter: char| letter.is_alphanumeric() || letter == '_';
-                kept.truncate(kept.trim_end_matches(is_of_name).len());
-            }
-            _ if depth == 0 => kept.push(letter),
-            _ => {}
-        }
-    }
-    kept
-}
-
-/// True if a text has a word, not as a part of a longer one.
-fn has_word(text: &str, word: &str) -> bool {
-    word_at(text, word).is_some()
-}
-
-/// Where a text has a word first, not as a part of a longer one.
-fn word_at(text: &str, word: &str) -> Option<usize> {
-    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
-    let mut places = text.match_indices(word).map(|(at, _)| at).filter(|_| !word.is_empty());
-    places.find(|&at| {
-        !text[..at].chars().next_back().is_some_and(is_of_word)
-            && !text[at + word.len()..].chars().next().is_some_and(is_of_word)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{around_parameters, has_word, without_brackets};
-
-    #[test]
-    fn the_type_of_a_result_is_in_front_of_the_name_or_behind_the_parameters() {
-        let check = |header: &str, name: &str, front: &str, behind: &str| {
-            let (found, rest) = around_parameters(header, name);
-            assert_eq!((without_brackets(found).trim(), rest.trim()), (front, behind), "{header}");
-        };
-        check("func (c *Tree) Kind(a Place) *lib.Kind", "Kind", "func", "*lib.Kind");
-        check("static Kind of(Place a) throws Wrong", "of", "static Kind", "throws Wrong");
-        check("resolve(at: (a: Tree) => Kind): Place", "resolve", "", ": Place");
-        check("get parent()", "parent", "get", "");
-        check("fun Tree.kind(): Kind", "kind", "fun", ": Kind");
-    }
-
-    #[test]
-    fn a_word_is_no_part_of_another() {
-        assert!(has_word("fn new() -> Self", "Self"));
-        assert!(!has_word("fn new(self: Selfish)", "Self"));
-        assert!(!has_word("fn f()", ""));
-    }
 }
