@@ -181,7 +181,7 @@ fn holders_of(text: &str, at: usize, length: usize) -> Vec<Holder> {
     let is_list = text[at + length..].trim_start().starts_with(LIST);
     let front = text[..at].trim_end_matches(['*', '&', ' ']);
     let before = front.strip_suffix(']').and_then(|front| Some(&front[..front.rfind('[')?]));
-    match before.map(|before| named(before)) {
+    match before.map(named) {
         Some(name) if !name.is_empty() => found.push(Holder { name, position: 1 }),
         None if !is_list => {}
         _ => found.push(Holder { name: LIST.to_owned(), position: 0 }),
