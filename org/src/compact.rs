@@ -20,7 +20,7 @@ use crate::dataset::{Location, Opened};
 use crate::error::{OrgError, Result};
 use crate::fault;
 use crate::schema::{CALLEES, CALLERS, TABLES, Table};
-use crate::session::{Failed, Spill, context, engine};
+use crate::session::{Failed, Spill, engine, sorting_context};
 use inputs::{Input, inputs};
 use writer::PartWriter;
 
@@ -66,7 +66,7 @@ async fn compact_opened(
         Err(error) => return Err(error),
     };
     let runtime = engine(location, memory, Spill::ToDisk)?;
-    let mut run = Run { location, runtime, before, opened, report: Report::default() };
+    let mut run = Run { location, runtime, memory, before, opened, report: Report::default() };
     let mut tables = BTreeMap::new();
     for table in &TABLES {
         let mut files = Vec::new();
@@ -92,6 +92,8 @@ async fn compact_opened(
 struct Run<'r> {
     location: &'r Location,
     runtime: Arc<RuntimeEnv>,
+    /// Memory of the engine, in bytes.
+    memory: usize,
     /// Tables of the manifest before.
     before: BTreeMap<String, Vec<CompactFile>>,
     /// Files of the table that is read.
@@ -142,7 +144,7 @@ impl Run<'_> {
         table: &'static Table,
         files: Vec<DataFile>,
     ) -> Result<SessionContext, Failed> {
-        let context = context(&self.runtime);
+        let context = sorting_context(&self.runtime, self.memory);
         let provider = DataTable::new(table, self.location, TableFiles::Known(files), self.opened);
         context.register_table(crate::session::quoted(table.name), Arc::new(provider))?;
         Ok(context)

@@ -24,6 +24,8 @@ use crate::schema::{CALLEES, CALLERS, TABLES};
 
 /// Maximum size of the metadata of files that are kept, in bytes.
 const METADATA_BYTES: usize = 256 << 20;
+/// Rows of a batch that is sorted: a merge of sorted runs has one of each.
+const SORTED_ROWS: usize = 1_024;
 /// Processes of statements at a time; each has the memory of the engine.
 const STATEMENTS: usize = 2;
 
@@ -84,7 +86,19 @@ pub(crate) fn engine(location: &Location, memory: usize, spill: Spill) -> Result
 
 /// A context of the engine, without tables.
 pub(crate) fn context(runtime: &Arc<RuntimeEnv>) -> SessionContext {
-    let mut config = SessionConfig::new().with_information_schema(true);
+    context_with(runtime, SessionConfig::new())
+}
+
+/// A context that sorts tables which are larger than the memory, without tables.
+pub(crate) fn sorting_context(runtime: &Arc<RuntimeEnv>, memory: usize) -> SessionContext {
+    let mut config = SessionConfig::new().with_target_partitions(1).with_batch_size(SORTED_ROWS);
+    // What merges sorted runs has its share before the runs take all.
+    config.options_mut().execution.sort_spill_reservation_bytes = memory / 4;
+    context_with(runtime, config)
+}
+
+fn context_with(runtime: &Arc<RuntimeEnv>, config: SessionConfig) -> SessionContext {
+    let mut config = config.with_information_schema(true);
     let options = config.options_mut();
     // Read what fits the question, and nothing else of the rows.
     options.execution.parquet.pushdown_filters = true;

@@ -102,3 +102,21 @@ fn files_that_are_not_named_go_after_a_day() {
     assert!(!old.exists() && young.exists());
     assert!(data.answer(&["callers", "total"]).contains("calls in"));
 }
+
+#[test]
+fn more_than_fits_into_memory_is_sorted_on_disk() {
+    let data = Data::empty();
+    let number = |at: usize| (at * 7_919) % 120_000;
+    let names: Vec<[String; 2]> = (0..120_000)
+        .map(|at| {
+            let callee = format!("cograph pip lib 1.0.0 deep/place/function{:06}().", number(at));
+            [callee, format!("cograph pip app 1.0.0 somewhere/caller_of_much{at}().")]
+        })
+        .collect();
+    let rows: Vec<[&str; 4]> =
+        names.iter().map(|[callee, caller]| ["app", callee, caller, "app/main.py"]).collect();
+    data.write_calls("large.parquet", "1", &rows);
+    data.answer(&["compact", "--memory", "16"]);
+    let text = data.answer(&["callers", "function000007"]);
+    assert!(text.contains("1 call in 1 repository"), "{text}");
+}
