@@ -24,9 +24,6 @@ use crate::session::{Failed, Spill, engine, sorting_context};
 use inputs::{Input, inputs};
 use writer::PartWriter;
 
-/// Rows of a compacted file; one that is larger is split.
-const PART_ROWS: u64 = 1 << 20;
-
 /// What was done.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Report {

@@ -13,12 +13,13 @@ use parquet::file::metadata::{KeyValue, SortingColumn};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
-use super::PART_ROWS;
 use crate::dataset::Location;
 use crate::dataset::manifest::{CompactFile, FOLDER};
 use crate::error::{OrgError, Result, reason};
 use crate::schema::{CALLEES, CALLERS, Table, Type, VERSION, VERSION_KEY};
 
+/// Rows of a compacted file; one that is larger is split.
+const PART_ROWS: u64 = 1 << 20;
 /// Rows of a group.
 const GROUP_ROWS: usize = 1 << 18;
 /// Rows of a page: what is read at least of each column.

@@ -4,7 +4,7 @@ use futures::TryStreamExt as _;
 use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStore as _};
 
-use super::Location;
+use super::location::Location;
 use super::manifest::CompactFile;
 use crate::error::Result;
 

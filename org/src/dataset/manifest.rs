@@ -7,7 +7,7 @@ use object_store::path::Path;
 use object_store::{GetOptions, ObjectStoreExt as _, PutPayload};
 use serde::{Deserialize, Serialize};
 
-use super::Location;
+use super::location::Location;
 use crate::error::{OrgError, Result};
 
 /// Version of the layout.

@@ -21,7 +21,7 @@ use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{FileMetaData, ParquetMetaData};
 
-use super::Location;
+use super::location::Location;
 use crate::error::reason;
 use crate::schema::{VERSION, VERSION_KEY};
 

@@ -21,8 +21,8 @@ use datafusion::physical_expr::{LexOrdering, PhysicalSortExpr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::empty::EmptyExec;
 
-use super::Location;
 use super::files::{DataFile, exported};
+use super::location::Location;
 use super::reader::{CheckedReaders, Opened};
 use crate::schema::Table;
 

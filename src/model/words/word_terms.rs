@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::stem;
+use super::stem::stem;
 use super::terms::term;
 
 /// Maximum number of words of a memo, which is emptied when it is full.
