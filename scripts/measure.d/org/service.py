@@ -15,14 +15,14 @@ DRAWN = 20_000
 
 
 def names(dataset, count):
-    """Names of callees, as often as they are called."""
+    """Names of callees, drawn as often as they are called."""
     import duckdb  # pylint: disable=import-outside-toplevel
     with duckdb.connect() as connection:
         rows = connection.execute(f"""
             SELECT callee FROM read_parquet('{dataset}/calls/*/*.parquet') WHERE callee_id IS NULL
             USING SAMPLE reservoir({DRAWN} ROWS) REPEATABLE (7)""").fetchall()
     callees = sorted({row[0] for row in rows})
-    return [symbol for symbol in random.Random(7).choices(callees, k=count)]
+    return random.Random(7).choices(callees, k=count)
 
 
 def measure(program, s3, dataset, questions):
