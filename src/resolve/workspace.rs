@@ -5,4 +5,5 @@ pub(super) mod import_closure;
 pub(super) mod packed;
 pub(super) mod postings;
 pub(super) mod program;
+pub(super) mod sorted_postings;
 pub(super) mod tables;

@@ -50,12 +50,9 @@ impl Tables {
         tables.modules = Modules::new(&tables.files);
         let imported = tables.files.ids().map(|file| tables.import_files(file)).collect();
         tables.modules.set_imported(imported);
-        let mut postings = Postings::default();
-        tables
-            .files
-            .units()
-            .for_each(|(file, unit)| postings.add(file, unit, tables.package_with_names(file)));
-        tables.postings = postings;
+        let units = tables.files.units();
+        let with_packages = units.map(|(file, unit)| (file, unit, tables.package_with_names(file)));
+        tables.postings = Postings::of_files(with_packages);
         tables.connect();
         derive::derive(&mut tables, |_| true);
         tables

@@ -8,6 +8,7 @@ use crate::units::footprint::Question;
 use crate::units::space::Space;
 use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
+use crate::workspace::sorted_postings::SortedPostings;
 use cograph_grammar::Tier;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, Expr, LocalSymbol, ScopeId, flags};
@@ -86,7 +87,7 @@ pub(crate) type Definitions = SmallVec<[(SymbolRef, bool); 2]>;
 #[derive(Debug, Default)]
 pub(crate) struct Postings {
     /// Lists in memory: all of a full build. Files are in order.
-    lists: FxHashMap<Question, Symbols>,
+    lists: SortedPostings,
     /// Those with declarations.
     declared: FxHashSet<Question>,
     /// Lists including members defined outside of the bodies of their types.
@@ -114,7 +115,7 @@ struct FoundPostings {
 
 /// A list without members defined elsewhere.
 struct Listed<'p> {
-    symbols: &'p Symbols,
+    symbols: &'p [SymbolRef],
     has_declarations: bool,
     /// Flags of each symbol, if the list was read from the archive.
     all_flags: Option<&'p [PostingFlags]>,
@@ -132,14 +133,20 @@ impl Postings {
         Self { written: Some(written), ..Self::default() }
     }
 
-    /// Adds the entries of a file; files come in order.
-    pub(crate) fn add(&mut self, file: FileId, unit: Unit<'_>, package: Option<u64>) {
-        for (list, symbol, flags) in of_file(unit, package) {
-            self.lists.entry(list).or_default().push(SymbolRef { file, symbol });
-            if flags.is_declared {
-                self.declared.insert(list);
+    /// Creates the posting lists of files with their packages; the files are in order.
+    pub(crate) fn of_files<'u>(
+        files: impl Iterator<Item = (FileId, Unit<'u>, Option<u64>)>,
+    ) -> Self {
+        let (mut entries, mut declared) = (Vec::new(), FxHashSet::default());
+        for (file, unit, package) in files {
+            for (list, symbol, flags) in of_file(unit, package) {
+                entries.push((list, SymbolRef { file, symbol }));
+                if flags.is_declared {
+                    declared.insert(list);
+                }
             }
         }
+        Self { lists: SortedPostings::of(entries), declared, ..Self::default() }
     }
 
     /// Replaces the entries of a file that has changed since the lists were stored.
@@ -174,7 +181,7 @@ impl Postings {
         &self,
         list: Question,
         position: &impl Fn(FileKey) -> Option<FileId>,
-    ) -> Option<&Symbols> {
+    ) -> Option<&[SymbolRef]> {
         if let Some(joined) = self.joined.get(&list) {
             return Some(joined);
         }
@@ -186,7 +193,7 @@ impl Postings {
         &self,
         list: Question,
         position: &impl Fn(FileKey) -> Option<FileId>,
-    ) -> Option<&Symbols> {
+    ) -> Option<&[SymbolRef]> {
         self.plain(list, position).filter(|listed| listed.has_declarations)?;
         self.get(list, position)
     }
@@ -223,7 +230,7 @@ impl Postings {
                 has_declarations: self.declared.contains(&list),
                 all_flags: None,
             };
-            return self.lists.get(&list).map(listed);
+            return self.lists.get(list).map(listed);
         };
         let known = |place: usize| {
             let (symbols, all_flags) = &written.found.lists[place];
@@ -270,7 +277,8 @@ impl Postings {
         let mut joined: FxHashMap<Question, Symbols> = FxHashMap::default();
         for (list, member) in members {
             let symbols = joined.entry(*list).or_insert_with(|| {
-                self.plain(*list, position).map(|listed| listed.symbols.clone()).unwrap_or_default()
+                let listed = self.plain(*list, position);
+                listed.map(|listed| Symbols::from_slice(listed.symbols)).unwrap_or_default()
             });
             if !symbols.contains(member) {
                 symbols.push(*member);
@@ -280,10 +288,8 @@ impl Postings {
     }
 
     /// Returns every list of a full build, sorted by hash.
-    pub(super) fn in_order(&self) -> impl Iterator<Item = (Question, &Symbols)> {
-        let mut lists: Vec<Question> = self.lists.keys().copied().collect();
-        lists.sort_unstable();
-        lists.into_iter().map(|list| (list, &self.lists[&list]))
+    pub(super) fn in_order(&self) -> impl Iterator<Item = (Question, &[SymbolRef])> {
+        self.lists.in_order()
     }
 }
 

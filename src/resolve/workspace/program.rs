@@ -182,32 +182,32 @@ impl<'a> Program<'a> {
     }
 
     /// Returns every field with a name, where types are not declared apart from their definitions.
-    pub(crate) fn fields(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn fields(&self, name: Name) -> Option<&'a [SymbolRef]> {
         self.ask_list(Question::fields(self.text(name)))
     }
 
     /// Returns every callable member with a name.
-    pub(crate) fn members(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn members(&self, name: Name) -> Option<&'a [SymbolRef]> {
         self.ask_list(Question::members(self.text(name)))
     }
 
     /// Returns every callable and top-level type with a name, in languages where a name alone makes
     /// candidates.
-    pub(crate) fn named_alone(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn named_alone(&self, name: Name) -> Option<&'a [SymbolRef]> {
         self.ask_list(Question::alone(self.text(name)))
     }
 
     /// Returns the types with a base of a name, in languages in which a type may be opened again.
-    pub(crate) fn derived(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn derived(&self, name: Name) -> Option<&'a [SymbolRef]> {
         self.ask_list(Question::derived(self.text(name)))
     }
 
     /// Returns every macro with a name.
-    pub(crate) fn macros(&self, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn macros(&self, name: Name) -> Option<&'a [SymbolRef]> {
         self.ask_list(Question::macros(self.text(name)))
     }
 
-    fn ask_list(&self, list: Question) -> Option<&'a Symbols> {
+    fn ask_list(&self, list: Question) -> Option<&'a [SymbolRef]> {
         self.ask(list);
         self.tables.posting_list(list)
     }
@@ -276,7 +276,7 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the top-level bindings of a name in the files of a package, in order.
-    pub(crate) fn package_member(&self, package: u32, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn package_member(&self, package: u32, name: Name) -> Option<&'a [SymbolRef]> {
         let identity = self.tables.modules.package(package).identity;
         self.ask_list(Question::member_of_package(identity, self.text(name)))
     }
@@ -389,12 +389,12 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the members of a namespace with a name, in all files.
-    pub(crate) fn in_space(&self, space: Space, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn in_space(&self, space: Space, name: Name) -> Option<&'a [SymbolRef]> {
         self.ask_list(Question::space(space, self.text(name)))
     }
 
     /// Returns the same only if some of them are declarations.
-    pub(crate) fn with_declarations(&self, space: Space, name: Name) -> Option<&'a Symbols> {
+    pub(crate) fn with_declarations(&self, space: Space, name: Name) -> Option<&'a [SymbolRef]> {
         let list = Question::space(space, self.text(name));
         self.ask(list);
         self.tables.postings.with_declarations(list, &|key| self.tables.files.position(key))
@@ -410,14 +410,17 @@ impl<'a> Program<'a> {
     }
 
     /// Returns the declarations that open the type of a namespace, in all files.
-    pub(crate) fn openings(&self, space: Space) -> Option<&'a Symbols> {
+    pub(crate) fn openings(&self, space: Space) -> Option<&'a [SymbolRef]> {
         self.ask_list(Question::opened(space))
     }
 
     /// Returns all members of a namespace with a name, in all files.
     pub(crate) fn space_members(&self, namespace: SymbolRef, name: Name) -> Symbols {
         let space = self.space_of_symbol(namespace);
-        space.and_then(|space| self.in_space(space, name)).cloned().unwrap_or_default()
+        space
+            .and_then(|space| self.in_space(space, name))
+            .map(Symbols::from_slice)
+            .unwrap_or_default()
     }
 
     /// Returns the nesting of namespaces and the imports between them. For names in a namespace,

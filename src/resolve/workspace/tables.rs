@@ -10,7 +10,6 @@ use crate::units::import_target::ImportTarget;
 use crate::units::interner::Name;
 use crate::units::prepared::FileSummary;
 use crate::units::spaces::Linkage;
-use crate::units::symbols::Symbols;
 use crate::workspace::extensions::Derived;
 use crate::workspace::import_closure::ImportClosures;
 use cograph_model::RepoPath;
@@ -100,7 +99,7 @@ impl Tables {
         files.into()
     }
 
-    pub(super) fn posting_list(&self, list: Question) -> Option<&Symbols> {
+    pub(super) fn posting_list(&self, list: Question) -> Option<&[SymbolRef]> {
         self.postings.get(list, &|key| self.files.position(key))
     }
 

@@ -427,7 +427,7 @@ fn declared_in_package(db: &Db, symbol: SymbolRef) -> Symbols {
     let package = db.program.package_of_symbol(symbol);
     package
         .and_then(|package| db.program.package_member(package, name))
-        .cloned()
+        .map(Symbols::from_slice)
         .unwrap_or_default()
 }
 

@@ -124,7 +124,7 @@ pub(crate) fn openings(db: &Db, symbol: SymbolRef) -> Symbols {
         return known;
     }
     let all = db.program.space_of_symbol(symbol).and_then(|space| db.program.openings(space));
-    let found = all.map_or_else(alone, |all| of_program(db, all.clone()));
+    let found = all.map_or_else(alone, |all| of_program(db, Symbols::from_slice(all)));
     db.openings.insert(symbol, found.clone());
     found
 }
@@ -159,8 +159,8 @@ pub(crate) fn open_members(db: &Db, symbol: SymbolRef, name: Name) -> Option<Sym
         return None;
     }
     let space = db.program.space_of_symbol(symbol)?;
-    let all = db.program.in_space(space, name).cloned().unwrap_or_default();
-    Some(of_program(db, all))
+    let all = db.program.in_space(space, name).unwrap_or_default();
+    Some(of_program(db, Symbols::from_slice(all)))
 }
 
 /// Returns the symbols that are in one program with the file being resolved: those that it reaches,

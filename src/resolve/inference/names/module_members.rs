@@ -196,7 +196,7 @@ fn exported_under(db: &Db, file: FileId, name: Name) -> Option<BindingId> {
 fn package_member(db: &Db, package: u32, name: Name) -> Option<Entity> {
     let found = db.program.package_member(package, name)?;
     db.budget.take(found.len());
-    let mut symbols = found.clone();
-    symbols.retain(|symbol| namespaces::is_wanted(db, *symbol));
+    let is_wanted = |symbol: &SymbolRef| namespaces::is_wanted(db, *symbol);
+    let symbols: Symbols = found.iter().copied().filter(is_wanted).collect();
     (!symbols.is_empty()).then_some(Entity::Symbols(symbols))
 }

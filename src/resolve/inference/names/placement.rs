@@ -68,7 +68,12 @@ pub(crate) fn leaves_program(from: &str, definition: &str) -> bool {
 /// Returns visible symbols with their variants: an include that matches several files resolves
 /// to one of them (`asm/io.h` of one of many machines), and the compiled one is unknown, unless
 /// the build names its include directories.
-pub(crate) fn with_variants(db: &Db, file: FileId, mut found: Symbols, all: &Symbols) -> Symbols {
+pub(crate) fn with_variants(
+    db: &Db,
+    file: FileId,
+    mut found: Symbols,
+    all: &[SymbolRef],
+) -> Symbols {
     if all.len() < 2 || found.is_empty() || found.len() == all.len() {
         return found;
     }
