@@ -99,8 +99,9 @@ pub(crate) fn build(
         });
     }
     let index = archive::write_index(&draft, &neighbours, &tables)?;
-    let outline = Outline { symbol_names: tables.into_symbol_names(), references };
+    // Before the names are copied: the facts go with the tables.
     let files = files.into_iter().map(Metadata::of).collect();
+    let outline = Outline { symbol_names: tables.into_symbol_names(), references };
     stopwatch.lap(Phase::Resolve);
 
     (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });

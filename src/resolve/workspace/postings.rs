@@ -8,7 +8,7 @@ use crate::units::footprint::Question;
 use crate::units::space::Space;
 use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
-use crate::workspace::sorted_postings::SortedPostings;
+use crate::workspace::sorted_postings::{Collected, SortedPostings};
 use cograph_grammar::Tier;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, Expr, LocalSymbol, ScopeId, flags};
@@ -137,10 +137,10 @@ impl Postings {
     pub(crate) fn of_files<'u>(
         files: impl Iterator<Item = (FileId, Unit<'u>, Option<u64>)>,
     ) -> Self {
-        let (mut entries, mut declared) = (Vec::new(), FxHashSet::default());
+        let (mut entries, mut declared) = (Collected::default(), FxHashSet::default());
         for (file, unit, package) in files {
             for (list, symbol, flags) in of_file(unit, package) {
-                entries.push((list, SymbolRef { file, symbol }));
+                entries.push(list, SymbolRef { file, symbol });
                 if flags.is_declared {
                     declared.insert(list);
                 }
