@@ -108,8 +108,8 @@ impl Built {
     fn symbol(&self, symbol: SymbolRef) -> String {
         let file = &self.files[symbol.file.0 as usize];
         let facts = file.content.as_ref().expect("a target is in a file with facts");
-        let entry = &facts.symbols[symbol.symbol.get().expect("a target is a symbol")];
-        format!("{}:{} {}", file.path, entry.name_at.line, qualified(facts, symbol.symbol))
+        let details = &facts.details[symbol.symbol.get().expect("a target is a symbol")];
+        format!("{}:{} {}", file.path, details.name_at.line, qualified(facts, symbol.symbol))
     }
 
     fn section(&self, section: &str) -> String {
@@ -252,11 +252,11 @@ fn qualified(facts: &FileFacts, symbol: LocalSymbol) -> String {
 }
 
 fn symbols(text: &mut String, path: &RepoPath, facts: &FileFacts) {
-    for (position, symbol) in facts.symbols.iter().enumerate() {
+    for (position, (symbol, details)) in facts.symbols.iter().zip(&facts.details).enumerate() {
         let mut entry = format!(
             "{path}:{}-{} {} {}",
-            symbol.extent().start.line,
-            symbol.extent().end.line,
+            details.start.line,
+            details.end.line,
             symbol.kind.word(),
             qualified(facts, LocalSymbol::at(position))
         );
@@ -287,9 +287,9 @@ fn symbols(text: &mut String, path: &RepoPath, facts: &FileFacts) {
                 write!(entry, " {word}").expect("writing to a string cannot fail");
             }
         }
-        write!(entry, " `{}`", symbol.signature()).expect("writing to a string cannot fail");
-        if !symbol.doc().is_empty() {
-            write!(entry, " \"{}\"", symbol.doc()).expect("writing to a string cannot fail");
+        write!(entry, " `{}`", details.signature).expect("writing to a string cannot fail");
+        if !details.doc.is_empty() {
+            write!(entry, " \"{}\"", details.doc).expect("writing to a string cannot fail");
         }
         line(text, entry);
     }

@@ -35,11 +35,13 @@ fn what_was_published_is_read() {
         assert_eq!((row.skipped, row.lines, row.test), (None, facts.lines, facts.test));
         let symbols = snapshot.symbols_of(row).expect("symbols");
         assert_eq!(symbols.len(), facts.symbols.len());
-        for (symbol, wanted) in symbols.iter().zip(&facts.symbols) {
+        for (symbol, (wanted, details)) in
+            symbols.iter().zip(facts.symbols.iter().zip(&facts.details))
+        {
             assert_eq!(*symbol.name_text, *facts.names[wanted.name.0 as usize]);
             assert_eq!(
                 (symbol.kind, symbol.extent, symbol.name_at),
-                (wanted.kind, wanted.extent(), wanted.name_at)
+                (wanted.kind, details.extent(wanted), details.name_at)
             );
             assert_eq!((symbol.arity, symbol.flags), (wanted.arity, wanted.flags));
             assert_eq!(

@@ -55,14 +55,12 @@ impl Language {
             || self.manifest.builtins.types.iter().any(|name| name == text)
     }
 
-    /// The keyword that a signature starts with, if the name behind it only means a type there.
-    pub fn tag_word<'t>(&self, signature: &'t str) -> Option<&'t str> {
-        if !self.manifest.resolution.tagged_types {
-            return None;
-        }
-        let word = signature.split(' ').next()?;
+    /// True if a signature starts with a keyword behind which alone the name means a type.
+    pub fn has_tag(&self, signature: &str) -> bool {
+        let word = signature.split(' ').next();
         let words = self.manifest.preprocessor.words_of(WordClass::Type);
-        words.iter().any(|other| other == word).then_some(word)
+        self.manifest.resolution.tagged_types
+            && word.is_some_and(|word| words.iter().any(|other| other == word))
     }
 
     /// Result type of callables without a result, where the tables name it.

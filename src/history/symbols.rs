@@ -70,7 +70,7 @@ impl FileSide {
         let mut executed = executed(facts, bodies);
         let whole = (String::new(), extract::fingerprint(text));
         let mut symbols = Vec::new();
-        for (position, symbol) in facts.symbols.iter().enumerate() {
+        for (position, (symbol, details)) in facts.symbols.iter().zip(&facts.details).enumerate() {
             if symbol.flags & flags::LOCAL != 0 && symbol.kind != SymbolKind::Test {
                 continue;
             }
@@ -96,9 +96,9 @@ impl FileSide {
                 kind: symbol.kind,
                 visibility: symbol.visibility,
                 is_exported: symbol.flags & flags::EXPORTED != 0,
-                name_at: symbol.name_at,
-                lines: (symbol.extent().start.line, symbol.extent().end.line),
-                signature: symbol.signature().to_owned(),
+                name_at: details.name_at,
+                lines: (details.start.line, details.end.line),
+                signature: details.signature.to_string(),
                 arity: symbol.arity,
                 parameters: parameters.into_iter().skip(skipped).collect(),
                 types: types.into_iter().skip(skipped).collect(),

@@ -21,7 +21,7 @@ pub use operands::{ArgumentLabel, Contextual, Wrapper};
 pub use sites::Sites;
 pub use synthetic::{CALL_SUFFIX, Synthetic, external_callable};
 
-use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
+use super::{Position, Problem, SiteKind, SymbolKind, Visibility};
 
 /// Facts of one file.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -32,6 +32,9 @@ pub struct FileFacts {
     pub scopes: Vec<Scope>,
     /// Definitions and declarations, in order of their start.
     pub symbols: Vec<Symbol>,
+    /// Details of each symbol, parallel to `symbols`; empty where the symbols of all files are in
+    /// memory.
+    pub details: Vec<Details>,
     /// Bindings of names in scopes.
     pub bindings: Vec<Binding>,
     /// Imports in order.
@@ -78,6 +81,7 @@ impl FileFacts {
         self.names.shrink_to_fit();
         self.scopes.shrink_to_fit();
         self.symbols.shrink_to_fit();
+        self.details.shrink_to_fit();
         self.bindings.shrink_to_fit();
         self.imports.shrink_to_fit();
         self.exprs.shrink_to_fit();
@@ -156,11 +160,6 @@ pub struct Symbol {
     pub start_byte: u32,
     /// Byte behind the last of its extent.
     pub end_byte: u32,
-    /// Position of its name.
-    pub name_at: Position,
-    /// What is stored of it and not resolved with: dropped where the symbols of all files are in
-    /// memory.
-    pub details: Option<Box<Details>>,
     /// Parameters: bindings.
     pub params: Run,
     /// Minimum and maximum number of arguments; the maximum is `u16::MAX` if unbounded.
@@ -176,17 +175,9 @@ pub struct Symbol {
 
 // A full build has the symbols of all files in memory, which is most of what it needs: five million
 // in the Linux tree.
-const _: () = assert!(size_of::<Symbol>() <= 80);
+const _: () = assert!(size_of::<Symbol>() <= 64);
 
 impl Symbol {
-    /// Whole extent, with decorators, without the doc comment; of one that is not in memory the
-    /// bytes alone.
-    pub fn extent(&self) -> Span {
-        let places = self.details.as_ref().map(|details| (details.start, details.end));
-        let (start, end) = places.unwrap_or_default();
-        Span { start_byte: self.start_byte, end_byte: self.end_byte, start, end }
-    }
-
     /// Decorators, bases, type parameters and owner.
     pub fn clauses(&self) -> &Clauses {
         self.clauses.as_deref().unwrap_or(&Clauses::NONE)
@@ -195,21 +186,6 @@ impl Symbol {
     /// The same, to be changed.
     pub fn clauses_mut(&mut self) -> &mut Clauses {
         self.clauses.get_or_insert_with(|| Box::new(Clauses::NONE))
-    }
-
-    /// Header; empty if it is not in memory.
-    pub fn signature(&self) -> &str {
-        self.details.as_ref().map_or("", |details| &details.signature)
-    }
-
-    /// Documentation; empty if there is none or it is not in memory.
-    pub fn doc(&self) -> &str {
-        self.details.as_ref().map_or("", |details| &details.doc)
-    }
-
-    /// Complexity, if it has one that is in memory.
-    pub fn complexity(&self) -> Option<Complexity> {
-        self.details.as_ref()?.complexity
     }
 
     /// True for a macro of a preprocessor, with or without parameters.
@@ -274,6 +250,8 @@ pub mod flags {
     pub const TEXTUAL: u32 = 1 << 22;
     /// Written in the arguments of a macro, which decides what becomes of it.
     pub const ARGUMENT: u32 = 1 << 23;
+    /// Type that is named by its tag alone: its header starts with the keyword for it.
+    pub const TAGGED: u32 = 1 << 24;
 }
 
 /// Binding of a name in a scope.

@@ -232,7 +232,8 @@ impl Contents<'_> {
             let traits = u32::from(symbol.visibility as u8)
                 + 4 * u32::from(symbol.kind as u8)
                 + 128 * symbol.flags;
-            let (extent, at) = (symbol.extent(), symbol.name_at);
+            let details = &facts.details[position];
+            let (extent, at) = (details.extent(symbol), details.name_at);
             self.lines.push(format!(
                 "symbol|{}|{name}|{traits}|{container}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}\
                  |{references}|{first}|{length}|{}",
@@ -247,9 +248,9 @@ impl Contents<'_> {
                 extent.end_byte.saturating_sub(extent.start_byte),
                 i64::from(at.line) - i64::from(extent.start.line),
                 at.column,
-                symbol.signature(),
-                symbol.doc(),
-                Complexity::pack(symbol.complexity()),
+                details.signature,
+                details.doc,
+                Complexity::pack(details.complexity),
             ));
             let (count, most) = self.names.entry(name.to_owned()).or_default();
             (*count, *most) = (*count + 1, references.max(*most));

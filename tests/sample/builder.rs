@@ -142,8 +142,16 @@ impl GraphBuilder {
             options.signature.into()
         };
         let name = self.name(file, name);
-        let symbols = &mut self.facts(file).symbols;
-        symbols.push(Symbol {
+        let facts = self.facts(file);
+        facts.details.push(Details {
+            start: Position { line: first, column: 0 },
+            end: Position { line: last, column: 1 },
+            name_at: Position { line: first, column: 4 },
+            signature: signature.into(),
+            doc: options.doc.into(),
+            complexity: None,
+        });
+        facts.symbols.push(Symbol {
             name,
             kind,
             container: options.container.map_or(LocalSymbol::NONE, |container| container.symbol),
@@ -154,21 +162,13 @@ impl GraphBuilder {
             // A hundred bytes a line, so that inner symbols are smaller than outer ones.
             start_byte: first * 100,
             end_byte: (last + 1) * 100,
-            name_at: Position { line: first, column: 4 },
-            details: Some(Box::new(Details {
-                start: Position { line: first, column: 0 },
-                end: Position { line: last, column: 1 },
-                signature: signature.into(),
-                doc: options.doc.into(),
-                complexity: None,
-            })),
             params: Run::default(),
             arity: (0, u16::MAX),
             ty: ExprId::NONE,
             values: Run::default(),
             clauses: None,
         });
-        SymbolRef { file, symbol: LocalSymbol::at(symbols.len() - 1) }
+        SymbolRef { file, symbol: LocalSymbol::at(facts.symbols.len() - 1) }
     }
 
     #[expect(

@@ -255,7 +255,7 @@ fn variant_parts<'t>(
     if let Some(body) = body.and_then(|selector| selector.first(node)) {
         let signature =
             text::signature(&texts::text_at(&walk.input, node.start_byte()..body.start_byte()));
-        walk.facts.symbol_mut(symbol).details.get_or_insert_default().signature = signature;
+        walk.facts.details_mut(symbol).signature = signature;
         let scope = walk.open(ScopeKind::Type, symbol, body);
         let inner = walk.context.scope;
         walk.facts.symbol_mut(symbol).inner = inner;

@@ -32,7 +32,9 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
     let last = memchr::memchr_iter(b'\n', input.source.trim_ascii_end()).count();
     let end = Position { line: line(last), column: 0 };
     let start = Position { line: 1, column: 0 };
-    let symbol = facts.symbol(Symbol {
+    let signature = format!("<{}>", facts.text(name)).into();
+    let details = Details { start, end, name_at: start, signature, ..Details::default() };
+    let symbol = Symbol {
         name,
         kind: SymbolKind::Class,
         container: LocalSymbol::NONE,
@@ -42,19 +44,13 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
         visibility: Visibility::Public,
         start_byte: 0,
         end_byte: offset(input.source.len()),
-        name_at: start,
-        details: Some(Box::new(Details {
-            start,
-            end,
-            signature: format!("<{}>", facts.text(name)).into(),
-            ..Details::default()
-        })),
         params: Run::default(),
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
         values: Run::default(),
         clauses: None,
-    });
+    };
+    let symbol = facts.symbol(symbol, details);
     if let Some(at) = given {
         let binding = &mut facts.facts.bindings[at];
         (binding.kind, binding.symbol) = (BindingKind::Symbol, symbol);

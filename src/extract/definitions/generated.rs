@@ -87,7 +87,9 @@ fn define_one(
     from: LocalSymbol,
     Generated { member, name }: &Generated,
 ) {
-    let Some(source) = from.get().map(|at| walk.facts.facts.symbols[at].clone()) else { return };
+    let Some(at) = from.get() else { return };
+    let facts = &walk.facts.facts;
+    let (source, details) = (facts.symbols[at].clone(), facts.details[at].clone());
     let declared = declared_name(walk, source.ty);
     if member.only.as_ref().is_some_and(|only| declared != only.as_str())
         || member.unless.as_ref().is_some_and(|other| declared == other.as_str())
@@ -107,7 +109,7 @@ fn define_one(
     // What a maker takes is in other decorators.
     let most = if member.named_by.is_some() { u16::MAX } else { least };
     let signature = if is_method { format!("{text}()") } else { text };
-    let symbol = walk.facts.symbol(Symbol {
+    let symbol = Symbol {
         name,
         kind: member.kind,
         container: ty,
@@ -117,7 +119,6 @@ fn define_one(
             | flags::EXPORTED
             | if member.is_static { flags::STATIC } else { 0 },
         visibility: Visibility::Public,
-        details: Details::of(source.extent(), signature),
         arity: (least, most),
         ty: if member.takes || from == ty { ExprId::NONE } else { source.ty },
         params: Default::default(),
@@ -125,8 +126,10 @@ fn define_one(
         clauses: None,
         start_byte: source.start_byte,
         end_byte: source.end_byte,
-        name_at: source.name_at,
-    });
+    };
+    let details =
+        Details { signature: signature.into(), doc: Box::default(), complexity: None, ..details };
+    let symbol = walk.facts.symbol(symbol, details);
     walk.facts.bind_symbol(scope, scope, name, 0, symbol);
 }
 

@@ -44,7 +44,7 @@ pub(super) fn continued<'t>(
     let symbol = LocalSymbol::at(position);
     let entry = walk.facts.symbol_mut(symbol);
     entry.end_byte = end.end_byte;
-    entry.details.get_or_insert_default().end = end.end;
+    walk.facts.details_mut(symbol).end = end.end;
     walk.context.pending = Default::default();
     Some(symbol)
 }
@@ -120,7 +120,15 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
         implements: walk.context.around.implements,
         ..Clauses::NONE
     };
-    let symbol = walk.facts.symbol(Symbol {
+    let details = Details {
+        start: extent.start,
+        end: extent.end,
+        name_at: position(definition.name_node),
+        signature,
+        doc,
+        complexity: None,
+    };
+    let symbol = Symbol {
         name: definition.name,
         kind,
         container: self::container(&walk.facts, declaring),
@@ -130,20 +138,13 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
         visibility,
         start_byte: extent.start_byte,
         end_byte: extent.end_byte,
-        name_at: position(definition.name_node),
-        details: Some(Box::new(Details {
-            start: extent.start,
-            end: extent.end,
-            signature,
-            doc,
-            complexity: None,
-        })),
         params: Run::default(),
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
         values: Run::default(),
         clauses: clauses.kept(),
-    });
+    };
+    let symbol = walk.facts.symbol(symbol, details);
     if definition.has_body {
         walk.facts.headers.push((symbol, offset(definition.header_end)));
     }

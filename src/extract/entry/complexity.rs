@@ -42,12 +42,11 @@ pub(super) fn measure(
     let mut pass = Pass { facts, table, bodies: &bodies, levels, frames };
     pass.run(root, budget);
     for position in recursive {
-        let details = facts.symbols[position].details.as_mut();
-        if let Some(complexity) = details.and_then(|details| details.complexity.as_mut()) {
+        if let Some(complexity) = &mut facts.details[position].complexity {
             complexity.cognitive += 1;
         }
     }
-    for details in facts.symbols.iter_mut().filter_map(|symbol| symbol.details.as_mut()) {
+    for details in &mut facts.details {
         // What is kept of a large value is what its packed form keeps.
         details.complexity = Complexity::unpack(Complexity::pack(details.complexity));
     }
@@ -275,8 +274,7 @@ impl<'l> Pass<'l, '_> {
             nesting: frame.deepest,
         };
         for symbol in frame.bodies.iter().filter_map(|body| body.symbol.get()) {
-            let details = self.facts.symbols[symbol].details.get_or_insert_default();
-            details.complexity = Some(complexity);
+            self.facts.details[symbol].complexity = Some(complexity);
         }
     }
 

@@ -108,7 +108,8 @@ fn symbols(facts: &FileFacts) -> Vec<(u32, String)> {
     let name = |symbol: &cograph_model::facts::Symbol| {
         symbol.name.get().map_or("", |name| &facts.names[name]).to_owned()
     };
-    facts.symbols.iter().map(|symbol| (symbol.name_at.line, name(symbol))).collect()
+    let lines = facts.details.iter().map(|details| details.name_at.line);
+    lines.zip(facts.symbols.iter().map(name)).collect()
 }
 
 fn is_of_call(site: &Site) -> bool {

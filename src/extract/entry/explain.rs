@@ -103,8 +103,8 @@ fn by_place(facts: &FileFacts) -> BTreeMap<Position, Vec<String>> {
     let text =
         |name: cograph_model::facts::NameId| name.get().map_or("", |name| &*facts.names[name]);
     let mut add = |at: Position, what: String| found.entry(at).or_default().push(what);
-    for symbol in &facts.symbols {
-        add(symbol.name_at, format!("defines {} {}", symbol.kind.word(), text(symbol.name)));
+    for (symbol, details) in facts.symbols.iter().zip(&facts.details) {
+        add(details.name_at, format!("defines {} {}", symbol.kind.word(), text(symbol.name)));
     }
     for site in facts.sites.list().iter() {
         add(site.at, format!("{} {}", site.kind.word(), text(site.name)));

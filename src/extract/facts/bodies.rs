@@ -58,7 +58,7 @@ pub(crate) fn of_file(
         Some(Body {
             symbol: position,
             name: qualified_name(facts, position),
-            name_at: symbol.name_at,
+            name_at: facts.details[position].name_at,
             lines: (line_of(first), line_of(last.saturating_sub(1))),
             shares_line: source[..header].trim_ascii_end().len().checked_sub(1).map(line_of)
                 == Some(line_of(first)),

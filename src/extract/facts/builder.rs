@@ -2,8 +2,8 @@
 //! syntax.
 
 use cograph_model::facts::{
-    Binding, BindingId, BindingKind, Expr, ExprId, FileFacts, Import, ImportId, LocalSymbol,
-    NameId, Run, Scope, ScopeId, ScopeKind, Site, SiteId, Symbol, Synthetic,
+    Binding, BindingId, BindingKind, Details, Expr, ExprId, FileFacts, Import, ImportId,
+    LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, SiteId, Symbol, Synthetic,
 };
 use cograph_model::{Problem, ProblemKind};
 use hashbrown::HashTable;
@@ -174,10 +174,15 @@ impl Builder {
         scope
     }
 
-    pub(crate) fn symbol(&mut self, symbol: Symbol) -> LocalSymbol {
+    pub(crate) fn symbol(&mut self, symbol: Symbol, details: Details) -> LocalSymbol {
         let id = LocalSymbol::at(self.facts.symbols.len());
         self.facts.symbols.push(symbol);
+        self.facts.details.push(details);
         id
+    }
+
+    pub(crate) fn details_mut(&mut self, symbol: LocalSymbol) -> &mut Details {
+        &mut self.facts.details[symbol.get().expect("callers hold the id of a symbol they made")]
     }
 
     pub(crate) fn symbol_mut(&mut self, symbol: LocalSymbol) -> &mut Symbol {

@@ -4,8 +4,8 @@
 use crate::facts::text;
 use cograph_grammar::Language;
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, FileFacts, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind,
-    Site, Symbol, flags,
+    BindingKind, Details, Expr, ExprId, FileFacts, LocalSymbol, NameId, Run, Scope, ScopeId,
+    ScopeKind, Site, Symbol, flags,
 };
 use cograph_model::words::{self, Passage};
 use cograph_model::{SiteKind, SymbolKind};
@@ -32,21 +32,29 @@ pub(crate) fn finish(
         declare_functions(&mut facts);
     }
     mark_tests(&mut facts, language);
+    mark_tagged(&mut facts, language);
     facts
+}
+
+/// Marks types that are named by their tags alone.
+fn mark_tagged(facts: &mut FileFacts, language: &Language) {
+    for (symbol, details) in facts.symbols.iter_mut().zip(&facts.details) {
+        if symbol.kind.is_type() && language.has_tag(&details.signature) {
+            symbol.flags |= flags::TAGGED;
+        }
+    }
 }
 
 /// Symbols whose text is counted apart.
 fn passages(facts: &FileFacts) -> Vec<Passage> {
-    let of_symbol = |(symbol, facts): (u32, &Symbol)| {
-        let extent = facts.extent();
-        let lines = extent.end.line.saturating_sub(extent.start.line) + 1;
-        words::is_passage(facts.kind, lines).then_some(Passage {
-            symbol,
-            start: extent.start_byte,
-            end: extent.end_byte,
+    let of_symbol = |(number, (symbol, details)): (u32, (&Symbol, &Details))| {
+        words::is_passage(symbol.kind, details.lines()).then_some(Passage {
+            symbol: number,
+            start: symbol.start_byte,
+            end: symbol.end_byte,
         })
     };
-    (0..).zip(&facts.symbols).filter_map(of_symbol).collect()
+    (0..).zip(facts.symbols.iter().zip(&facts.details)).filter_map(of_symbol).collect()
 }
 
 /// Notices of generated code, in lower case.

@@ -134,8 +134,8 @@ fn opened_namespaces<'t>(walk: &mut Walk<'t>, node: Node<'t>, (at, text): (Node<
         let inner = walk.context.scope;
         let entry = walk.facts.symbol_mut(symbol);
         entry.inner = inner;
-        entry.details.get_or_insert_default().signature = format!("namespace {name}").into();
         entry.flags |= flags::BY_MACRO;
+        walk.facts.details_mut(symbol).signature = format!("namespace {name}").into();
         walk.context.enclosing = symbol;
     }
     (walk.context.scope, walk.context.around, walk.context.enclosing) = outer;

@@ -1,15 +1,17 @@
 //! What is stored of a symbol and not resolved with: a full build drops it once it is on disk.
 
-use super::complexity::Complexity;
+use super::{Symbol, complexity::Complexity};
 use crate::{Position, Span};
 
-/// Part of a symbol that resolution does not need, except for the tag of a type.
+/// Part of a symbol that the resolution of other files does not need.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Details {
     /// Where its extent starts.
     pub start: Position,
     /// Where its extent ends.
     pub end: Position,
+    /// Where its name is.
+    pub name_at: Position,
     /// Header on one line without the body, with white space folded.
     pub signature: Box<str>,
     /// First paragraph of its doc comment or string, on one line; empty if there is none.
@@ -19,9 +21,14 @@ pub struct Details {
 }
 
 impl Details {
-    /// Details of a symbol with this extent and header, without documentation.
-    pub fn of(extent: Span, signature: impl Into<Box<str>>) -> Option<Box<Self>> {
-        let (start, end) = (extent.start, extent.end);
-        Some(Box::new(Self { start, end, signature: signature.into(), ..Self::default() }))
+    /// Whole extent of its symbol, with decorators, without the doc comment.
+    pub fn extent(&self, symbol: &Symbol) -> Span {
+        let Symbol { start_byte, end_byte, .. } = *symbol;
+        Span { start_byte, end_byte, start: self.start, end: self.end }
+    }
+
+    /// Number of lines of the extent.
+    pub fn lines(&self) -> u32 {
+        self.end.line.saturating_sub(self.start.line) + 1
     }
 }

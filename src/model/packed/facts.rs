@@ -118,13 +118,18 @@ fn all<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
 /// Part of the facts for the store. First, so that it can be read alone.
 fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
     let (mut symbol_at, mut import_at) = Default::default();
+    let (mut details, none) = (Vec::with_capacity(facts.details.len()), Details::default());
     Some(FileFacts {
         lines: pass.small(facts.lines)?,
         generated: pass.flag(facts.generated)?,
         test: pass.flag(facts.test)?,
         symbols: pass.list(&facts.symbols, &blank_symbol(), |pass, item| {
-            symbol(pass, item, &mut symbol_at)
+            let known = facts.details.get(details.len()).unwrap_or(&none);
+            let (item, known) = symbol(pass, item, known, &mut symbol_at)?;
+            details.push(known);
+            Some(item)
         })?,
+        details,
         imports: pass.list(&facts.imports, &blank_import(), |pass, item| {
             import(pass, item, &mut import_at)
         })?,
@@ -147,7 +152,17 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
 fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<FileFacts> {
     let (mut scope_at, mut binding_at, mut expr_at) = Default::default();
     let FileFacts {
-        package, lines, generated, test, symbols, imports, sites, problems, words, ..
+        package,
+        lines,
+        generated,
+        test,
+        symbols,
+        details,
+        imports,
+        sites,
+        problems,
+        words,
+        ..
     } = stored;
     Some(FileFacts {
         names: Vec::new(),
@@ -158,6 +173,7 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
         scopes: pass
             .list(&facts.scopes, &BLANK_SCOPE, |pass, item| scope(pass, item, &mut scope_at))?,
         symbols,
+        details,
         bindings: pass.list(&facts.bindings, &BLANK_BINDING, |pass, item| {
             binding(pass, item, &mut binding_at)
         })?,
@@ -233,8 +249,6 @@ fn blank_symbol() -> Symbol {
         visibility: Visibility::ALL[0],
         start_byte: 0,
         end_byte: 0,
-        name_at: NOWHERE,
-        details: None,
         params: EMPTY,
         arity: (0, 0),
         ty: ExprId::NONE,
@@ -311,10 +325,15 @@ mod has {
     pub(super) const OWNER: u64 = 1 << 6;
 }
 
-fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Option<Symbol> {
+fn symbol<P: Pass>(
+    pass: &mut P,
+    symbol: &Symbol,
+    details: &Details,
+    before: &mut DeltaState,
+) -> Option<(Symbol, Details)> {
     let clauses = symbol.clauses();
     let parts = [
-        (!symbol.doc().is_empty(), has::DOC),
+        (!details.doc.is_empty(), has::DOC),
         (symbol.params != EMPTY, has::PARAMS),
         (symbol.values != EMPTY, has::VALUES),
         (clauses.decorators != EMPTY, has::DECORATORS),
@@ -331,12 +350,12 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
     let container = LocalSymbol(pass.id_near(symbol.container.0, &mut before.symbol)?);
     let scope = ScopeId(pass.id_near(symbol.scope.0, &mut before.scope)?);
     let inner = ScopeId(pass.id_near(symbol.inner.0, &mut before.other_scope)?);
-    let extent = symbol.extent();
+    let extent = details.extent(symbol);
     let start = position(pass, extent.start, before.line)?;
     let end = position(pass, extent.end, start.line)?;
     let start_byte = pass.near(extent.start_byte, before.byte)?;
     let end_byte = pass.near(extent.end_byte, start_byte)?;
-    let name_at = position(pass, symbol.name_at, start.line)?;
+    let name_at = position(pass, details.name_at, start.line)?;
     (before.line, before.byte) = (start.line, start_byte);
     let arity = (u16::try_from(pass.small(symbol.arity.0.into())?).ok()?, {
         let most = u16::try_from(pass.small(symbol.arity.1.wrapping_add(1).into())?).ok()?;
@@ -351,7 +370,15 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
         let id = if is_kept { pass.id_near(of.0, &mut before.other_expr)? } else { ExprId::NONE.0 };
         Some(ExprId(id))
     };
-    Some(Symbol {
+    let details = Details {
+        start,
+        end,
+        name_at,
+        signature: pass.text(&details.signature)?,
+        doc: if has(has::DOC) { pass.text(&details.doc)? } else { Box::default() },
+        complexity: complexity(pass, details.complexity)?,
+    };
+    let symbol = Symbol {
         name,
         kind,
         container,
@@ -361,14 +388,6 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
         visibility,
         start_byte,
         end_byte,
-        name_at,
-        details: Some(Box::new(Details {
-            start,
-            end,
-            signature: pass.text(symbol.signature())?,
-            doc: if has(has::DOC) { pass.text(symbol.doc())? } else { Box::default() },
-            complexity: complexity(pass, symbol.complexity())?,
-        })),
         params: list(pass, symbol.params, has::PARAMS, &mut before.binding)?,
         arity,
         ty,
@@ -381,7 +400,8 @@ fn symbol<P: Pass>(pass: &mut P, symbol: &Symbol, before: &mut DeltaState) -> Op
             implements: owner(pass, clauses.implements)?,
         }
         .kept(),
-    })
+    };
+    Some((symbol, details))
 }
 
 fn complexity<P: Pass>(pass: &mut P, of: Option<Complexity>) -> Option<Option<Complexity>> {
@@ -458,8 +478,8 @@ fn problem<P: Pass>(pass: &mut P, problem: &Problem) -> Option<Problem> {
 mod tests {
     use super::*;
 
-    fn details() -> Option<Box<Details>> {
-        Some(Box::new(Details { doc: "doc".into(), ..Details::default() }))
+    fn details() -> Vec<Details> {
+        vec![Details { doc: "doc".into(), ..Details::default() }]
     }
 
     #[test]
@@ -470,7 +490,8 @@ mod tests {
             lines: 7,
             test: true,
             scopes: vec![BLANK_SCOPE],
-            symbols: vec![Symbol { name: NameId(1), details: details(), ..blank_symbol() }],
+            symbols: vec![Symbol { name: NameId(1), ..blank_symbol() }],
+            details: details(),
             bindings: vec![BLANK_BINDING],
             imports: vec![Import { module: "module".into(), item: NameId(0), ..blank_import() }],
             exprs: vec![Expr::Unknown, Expr::Await(ExprId(0))],

@@ -74,13 +74,12 @@ pub(super) fn at_position(
     let unit = db.program.known(of.file);
     let bound = unit.all_bound(unit.symbol(of.symbol).inner).iter();
     let symbols = bound.map(|(_, binding)| unit.binding(*binding).symbol);
-    let mut fields: Vec<_> = symbols
+    let mut fields: Vec<LocalSymbol> = symbols
         .filter(|symbol| symbol.is_some() && unit.symbol(*symbol).kind == SymbolKind::Field)
-        .map(|symbol| (unit.symbol(symbol).name_at, symbol))
         .collect();
-    fields.sort_unstable_by_key(|(at, _)| *at);
+    fields.sort_unstable();
     // Without a name for each element, as an embedded field has none, positions are not known.
-    let (_, symbol) = *fields.get(position).filter(|_| fields.len() == elements.len as usize)?;
+    let symbol = *fields.get(position).filter(|_| fields.len() == elements.len as usize)?;
     Some(SymbolRef { file: of.file, symbol })
 }
 

@@ -11,9 +11,7 @@ use crate::units::{
 };
 use cograph_model::LanguageId;
 use cograph_model::children::Children;
-use cograph_model::facts::{
-    Details, DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol,
-};
+use cograph_model::facts::{DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
 
 /// Extent of the exported part: number of facts of each table, from the first.
 #[derive(Clone, Copy, Debug)]
@@ -109,15 +107,9 @@ impl Shared {
         facts.lists.truncate(self.lists);
         facts.names = Vec::new();
         facts.problems = Vec::new();
+        facts.details = Vec::new();
         facts.words = DocumentTerms::default();
         facts.sites = Sites::default();
-        let language_data = cograph_grammar::language(language);
-        for symbol in &mut facts.symbols {
-            symbol.details = match language_data.tag_word(symbol.signature()) {
-                Some(word) if symbol.kind.is_type() => Details::of(symbol.extent(), word),
-                _ => None,
-            };
-        }
         facts.shrink();
         prepared
     }

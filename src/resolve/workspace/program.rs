@@ -12,7 +12,7 @@ use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
 use crate::workspace::postings::Definitions;
 use cograph_model::RepoPath;
-use cograph_model::facts::{Binding, BindingId, ScopeId, ScopeKind, Symbol, Synthetic};
+use cograph_model::facts::{Binding, BindingId, Details, ScopeId, ScopeKind, Symbol, Synthetic};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -94,6 +94,11 @@ impl<'a> Program<'a> {
     pub(crate) fn symbol(&self, symbol: SymbolRef) -> &'a Symbol {
         let position = symbol.symbol.get().expect("a SymbolRef always names a symbol");
         &self.known(symbol.file).facts.symbols[position]
+    }
+
+    /// Returns the details of a symbol of the file being resolved.
+    pub(crate) fn own_details(&self, symbol: SymbolRef) -> Option<&'a Details> {
+        self.known(symbol.file).facts.details.get(symbol.symbol.get()?)
     }
 
     pub(crate) fn name_of(&self, symbol: SymbolRef) -> Name {

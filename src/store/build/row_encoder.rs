@@ -153,7 +153,8 @@ impl<R: RowSink> RowWriter<R> {
     ) -> Result<(), R::Error> {
         let first = numbering.first_symbols[place];
         let spans = sites.spans(facts.symbols.len());
-        for ((key, symbol), span) in (first..).zip(&facts.symbols).zip(spans) {
+        let described = facts.symbols.iter().zip(&facts.details);
+        for ((key, (symbol, details)), span) in (first..).zip(described).zip(spans) {
             let written_in = symbol
                 .container
                 .get()
@@ -171,8 +172,8 @@ impl<R: RowSink> RowWriter<R> {
             }
             let traits =
                 Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
-            let extent = symbol.extent();
-            let signature = pack_signature(symbol.signature(), name_of(facts, symbol.name));
+            let extent = details.extent(symbol);
+            let signature = pack_signature(&details.signature, name_of(facts, symbol.name));
             self.rows.add(row!(symbol {
                 id: key,
                 file: numbering.file(place),
@@ -187,10 +188,10 @@ impl<R: RowSink> RowWriter<R> {
                 end_column: extent.end.column,
                 start_byte: extent.start_byte,
                 length: extent.end_byte.saturating_sub(extent.start_byte),
-                name_down: i64::from(symbol.name_at.line) - i64::from(extent.start.line),
-                name_column: symbol.name_at.column,
+                name_down: i64::from(details.name_at.line) - i64::from(extent.start.line),
+                name_column: details.name_at.column,
                 signature: &*signature,
-                doc: symbol.doc(),
+                doc: &*details.doc,
                 refs: references,
                 // Most symbols have no sites of their own: 0 has the shortest encoding.
                 first_site: match span.len {
@@ -198,7 +199,7 @@ impl<R: RowSink> RowWriter<R> {
                     _ => numbering.first_sites[place] + span.start,
                 },
                 site_span: span.len,
-                complexity: Complexity::pack(symbol.complexity()),
+                complexity: Complexity::pack(details.complexity),
             }))?;
         }
         Ok(())

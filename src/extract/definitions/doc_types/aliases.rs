@@ -29,7 +29,10 @@ fn define<'t>(
 ) {
     let end = Position { column: named.at.column + offset(named.name.len()), ..named.at };
     let start_byte = offset(named.start);
-    let symbol = walk.facts.symbol(Symbol {
+    let signature = format!("{} {{{}}} {}", named.tag, named.ty, named.name).into();
+    let (start, name_at) = (named.at, named.at);
+    let details = Details { start, end, name_at, signature, ..Details::default() };
+    let symbol = Symbol {
         name,
         kind: SymbolKind::TypeAlias,
         container: LocalSymbol::NONE,
@@ -39,19 +42,13 @@ fn define<'t>(
         visibility: Visibility::Public,
         start_byte,
         end_byte: start_byte + offset(named.name.len()),
-        name_at: named.at,
-        details: Some(Box::new(Details {
-            start: named.at,
-            end,
-            signature: format!("{} {{{}}} {}", named.tag, named.ty, named.name).into(),
-            ..Details::default()
-        })),
         params: Run::EMPTY,
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
         values: Run::EMPTY,
         clauses: None,
-    });
+    };
+    let symbol = walk.facts.symbol(symbol, details);
     walk.facts.bind_symbol(ScopeId(0), ScopeId(0), name, 0, symbol);
     let outer = walk.open(ScopeKind::Block, symbol, root);
     walk.facts.symbol_mut(symbol).inner = walk.context.scope;

@@ -12,8 +12,9 @@ use cograph_model::{SiteKind, SymbolKind, Visibility};
 /// makes the field where no base declares it, nor for the function that it makes a member.
 pub(crate) fn declared(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> Option<Symbols> {
     let is_made_here = |member: &SymbolRef| {
-        let entry = db.program.symbol(*member);
-        member.file == file && entry.name_at == site.at && entry.kind.is_callable()
+        member.file == file
+            && db.program.symbol(*member).kind.is_callable()
+            && db.program.own_details(*member).is_some_and(|own| own.name_at == site.at)
     };
     if site.kind == SiteKind::Write && symbols.iter().any(is_made_here) {
         return None;

@@ -6,7 +6,7 @@ use crate::db::ty::Entity;
 use crate::db::wanted::Wanted;
 use crate::units::symbols::Symbols;
 use cograph_grammar::ImplicitUse;
-use cograph_model::facts::{Binding, BindingKind, Expr, ExprId};
+use cograph_model::facts::{Binding, BindingKind, Expr, ExprId, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{SiteKind, Step, SymbolKind};
 
@@ -86,8 +86,7 @@ pub(crate) fn is_wanted(db: &Db, symbol: SymbolRef) -> bool {
 /// True if a type is visible only by its tag.
 fn is_tag(db: &Db, symbol: SymbolRef) -> bool {
     let entry = db.program.symbol(symbol);
-    let language = db.program.known(symbol.file).language;
-    entry.kind.is_type() && language.tag_word(entry.signature()).is_some()
+    entry.flags & flags::TAGGED != 0
 }
 
 /// True if modules pass the filter of the lookup.

@@ -82,8 +82,8 @@ fn share(
 
 /// Symbols by the positions of their names.
 fn by_position(facts: &FileFacts) -> FxHashMap<Position, LocalSymbol> {
-    let symbols = facts.symbols.iter().enumerate();
-    symbols.rev().map(|(place, symbol)| (symbol.name_at, LocalSymbol::at(place))).collect()
+    let details = facts.details.iter().enumerate();
+    details.rev().map(|(place, details)| (details.name_at, LocalSymbol::at(place))).collect()
 }
 
 fn holder(holders: &mut [(SiteId, Resolution)], site: SiteId) -> Option<&mut Resolution> {

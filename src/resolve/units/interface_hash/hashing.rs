@@ -2,8 +2,8 @@
 //! them.
 
 use cograph_model::facts::{
-    ArgumentLabel, Binding, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId, ScopeKind,
-    Symbol, Wrapper,
+    ArgumentLabel, Binding, Details, Expr, ExprId, FileFacts, NameId, Run, Scope, ScopeId,
+    ScopeKind, Symbol, Wrapper,
 };
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
@@ -37,8 +37,8 @@ impl Own<'_> {
             ranks.scope(&mut hasher, moved(position), scope);
         }
         self.symbols.len().hash(&mut hasher);
-        for symbol in self.symbols {
-            ranks.symbol(&mut hasher, symbol);
+        for (symbol, details) in self.symbols.iter().zip(&facts.details) {
+            ranks.symbol(&mut hasher, symbol, details);
         }
         for (_, binding) in marked(&facts.bindings, &self.bindings) {
             ranks.binding(&mut hasher, binding);
@@ -132,14 +132,14 @@ impl Ranks<'_> {
         named.then_some(position).hash(hasher);
     }
 
-    pub(super) fn symbol(&self, hasher: &mut FxHasher, symbol: &Symbol) {
+    pub(super) fn symbol(&self, hasher: &mut FxHasher, symbol: &Symbol, details: &Details) {
         self.name(hasher, symbol.name);
         let head = (
             symbol.kind,
             symbol.container,
             symbol.flags,
             symbol.visibility,
-            symbol.signature(),
+            &details.signature,
             symbol.arity,
         );
         head.hash(hasher);
