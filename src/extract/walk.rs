@@ -289,18 +289,8 @@ impl<'t> Walk<'t> {
         value: ExprId,
     ) {
         if name.is_some() && !ignored::is_ignored(&self.input, &self.facts, name) {
-            let (symbol, import) = (LocalSymbol::NONE, ImportId::NONE);
-            self.facts.bind(Binding {
-                scope,
-                block: self.context.scope,
-                name,
-                kind,
-                from: offset(from),
-                symbol,
-                import,
-                ty,
-                value,
-            });
+            let place = Binding::at(scope, self.context.scope, name, offset(from));
+            self.facts.bind(place.of_value(kind, ty, value));
         }
     }
 }

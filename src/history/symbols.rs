@@ -83,7 +83,7 @@ impl FileSide {
             let receiver = usize::from(symbol.flags & flags::HAS_SELF != 0);
             let (parameters, types): (Vec<String>, Vec<String>) =
                 (facts.bindings[symbol.params.range()].iter())
-                    .filter_map(|binding| Some((binding.name.get()?, binding.ty)))
+                    .filter_map(|binding| Some((binding.name.get()?, binding.ty())))
                     .map(|(name, ty)| (facts.names[name].to_string(), name_of_type(facts, ty)))
                     .unzip();
             // Receivers are among the parameters where the language writes them there.

@@ -66,9 +66,9 @@ fn declared(facts: &FileFacts, name: NameId, scope: ScopeId) -> Declared {
             facts.bindings.iter().filter(|binding| binding.scope == next && binding.name == name);
         if let Some(first) = own.next() {
             // A default is one of the values of a parameter.
-            return match (own.next(), first.ty.get(), first.value.get()) {
+            return match (own.next(), first.ty().get(), first.value.get()) {
                 (Some(_), ..) => Declared::Nothing,
-                (None, Some(_), _) => Declared::Type(first.ty),
+                (None, Some(_), _) => Declared::Type(first.ty()),
                 (None, None, Some(_)) if first.kind != BindingKind::Param => {
                     Declared::Value(first.value)
                 }

@@ -4,7 +4,7 @@ use crate::facts::builder::Builder;
 use crate::walk::input::Input;
 use crate::walk::{Context, Definition, Usage, Walk, ignored, names};
 use cograph_model::facts::{
-    Binding, BindingKind, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, Synthetic,
+    Binding, BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeKind, Synthetic,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use std::ops::Range;
@@ -104,7 +104,7 @@ fn assign_new<'t>(
         scope != ScopeKind::Flow && !(function_scoped && scope == ScopeKind::Block)
     };
     let owner = walk.facts.nearest(walk.context.scope, owns);
-    match walk.facts.bound(owner, name).map(|binding| (binding.kind, binding.symbol)) {
+    match walk.facts.bound(owner, name).map(|binding| (binding.kind, binding.symbol())) {
         Some((BindingKind::Outer, _)) => assign_known(walk, node, name, flow),
         Some((BindingKind::Symbol, symbol)) => {
             write(walk, node, name);
@@ -147,10 +147,11 @@ fn assign_known<'t>(
         walk.facts.bound(start, name).is_some_and(|binding| binding.kind == BindingKind::Outer);
     let from = if outer { walk.facts.parent(start) } else { start };
     let Some(known) = walk.facts.visible(from, name) else { return LocalSymbol::NONE };
-    let (kind, scope, symbol) = (known.kind, known.scope, known.symbol);
-    let has_type = known.ty.is_some() || known.value.is_some();
+    let (kind, scope, symbol) = (known.kind, known.scope, known.symbol());
+    let has_type = known.ty().is_some() || known.value.is_some();
     // The type stays, but of two names either may be the function that the variable holds.
-    let are_names = !known.ty.is_some() && is_name(walk, known.value) && is_name(walk, flow.value);
+    let are_names =
+        !known.ty().is_some() && is_name(walk, known.value) && is_name(walk, flow.value);
     if has_type && walk.input.language.manifest.resolution.variables_keep_types && !are_names {
         return symbol;
     }
@@ -194,16 +195,7 @@ pub(crate) fn of_markup(input: &Input<'_>, facts: &mut Builder, bound: &[Range<u
         let name = facts.name(text);
         let from = u32::try_from(range.start).expect("files are smaller than 4 GiB");
         let (scope, _) = facts.around(from);
-        facts.bind(Binding {
-            scope,
-            block: scope,
-            name,
-            kind: BindingKind::Value,
-            from,
-            symbol: LocalSymbol::NONE,
-            import: ImportId::NONE,
-            ty: ExprId::NONE,
-            value: ExprId::NONE,
-        });
+        let place = Binding::at(scope, scope, name, from);
+        facts.bind(place.of_value(BindingKind::Value, ExprId::NONE, ExprId::NONE));
     }
 }

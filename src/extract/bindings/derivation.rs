@@ -76,9 +76,9 @@ fn constructor(walk: &Walk<'_>, value: ExprId) -> LocalSymbol {
     let Expr::Name(name, mut scope) = walk.facts.get(value) else { return LocalSymbol::NONE };
     while scope.is_some() {
         if let Some(binding) = walk.facts.bound(scope, name) {
-            let kind = binding.symbol.get().map(|at| walk.facts.facts.symbols[at].kind);
+            let kind = binding.symbol().get().map(|at| walk.facts.facts.symbols[at].kind);
             return match kind {
-                Some(kind) if kind.is_callable() || kind.is_type() => binding.symbol,
+                Some(kind) if kind.is_callable() || kind.is_type() => binding.symbol(),
                 _ => LocalSymbol::NONE,
             };
         }

@@ -87,7 +87,7 @@ fn bind_to<'t>(
         || walk
             .facts
             .bound(type_scope, name)
-            .is_some_and(|binding| !is_of_type_alone(walk, binding.symbol));
+            .is_some_and(|binding| !is_of_type_alone(walk, binding.symbol()));
     if !elsewhere && !declared {
         walk.context.declared_members.insert((type_scope, name));
         let field = define_field(walk, name_node, name, type_scope, Surroundings::NONE, flow);
@@ -101,7 +101,7 @@ fn bind_to<'t>(
         bound_names::give_type(walk, target, flow.value);
     }
     let symbol =
-        walk.facts.bound(type_scope, name).map_or(LocalSymbol::NONE, |binding| binding.symbol);
+        walk.facts.bound(type_scope, name).map_or(LocalSymbol::NONE, |binding| binding.symbol());
     // A value assigned to a method is no return value.
     if symbol.is_some() && !walk.facts.symbol_mut(symbol).kind.is_callable() {
         walk.facts.add_value(symbol, flow.value);
@@ -202,7 +202,7 @@ pub(crate) fn set_accessor(walk: &mut Walk<'_>, object: ExprId, name: NameId, va
     if !names::is_receiver(walk, object) {
         return;
     }
-    let accessor = walk.facts.bound(declaring_type(walk), name).map(|binding| binding.symbol);
+    let accessor = walk.facts.bound(declaring_type(walk), name).map(|binding| binding.symbol());
     let Some(position) = accessor.and_then(|accessor| accessor.get()) else { return };
     let entry = &walk.facts.facts.symbols[position];
     if entry.kind.is_callable() && !entry.inner.is_some() {
@@ -233,11 +233,11 @@ fn assigned_owner(walk: &Walk<'_>, object: ExprId, value: ExprId) -> Option<Expr
     let is_fitting = match walk.facts.get(value) {
         Expr::Lambda(_) | Expr::Members(_) => true,
         Expr::Name(name, _) => {
-            at_top(name).is_none_or(|binding| is_callable_or_type(binding.symbol))
+            at_top(name).is_none_or(|binding| is_callable_or_type(binding.symbol()))
         }
         _ => false,
     };
-    (is_fitting && at_top(owner_name).is_some_and(|binding| binding.symbol.is_some()))
+    (is_fitting && at_top(owner_name).is_some_and(|binding| binding.symbol().is_some()))
         .then_some(owner)
 }
 

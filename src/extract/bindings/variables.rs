@@ -426,7 +426,7 @@ fn member_function<'t>(
 fn is_declared<'t>(walk: &mut Walk<'t>, name_node: Node<'t>) -> bool {
     let name = names::name_of(walk, name_node);
     let declared = walk.facts.bound(walk.context.callable.type_scope, name);
-    let symbol = declared.and_then(|binding| binding.symbol.get());
+    let symbol = declared.and_then(|binding| binding.symbol().get());
     let declared_alone = walk.input.language.manifest.resolution.declared_members;
     symbol.map(|symbol| &walk.facts.facts.symbols[symbol]).is_some_and(|symbol| {
         let is_assigned = symbol.flags & flags::ASSIGNED != 0;

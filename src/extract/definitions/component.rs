@@ -53,8 +53,8 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
     let symbol = facts.symbol(symbol, details);
     if let Some(at) = given {
         let binding = &mut facts.facts.bindings[at];
-        (binding.kind, binding.symbol) = (BindingKind::Symbol, symbol);
-        let value = std::mem::replace(&mut binding.value, ExprId::NONE);
+        let value = binding.value;
+        *binding = binding.clone().of_symbol(symbol);
         facts.add_value(symbol, value);
     }
 }

@@ -58,7 +58,7 @@ fn is_value<'t>(walk: &mut Walk<'t>, name: Node<'t>) -> Option<bool> {
     let is_value = match binding.kind {
         BindingKind::Param | BindingKind::Value | BindingKind::Narrow => true,
         BindingKind::Symbol => {
-            let symbol = &walk.facts.facts.symbols[binding.symbol.get()?];
+            let symbol = &walk.facts.facts.symbols[binding.symbol().get()?];
             !symbol.kind.is_type() && !symbol.is_macro()
         }
         _ => false,

@@ -12,7 +12,7 @@ use crate::walk::{Context, READ, Usage, Walk, children, names, rule_choice, text
 use cograph_faults::{Fault, planted};
 use cograph_grammar::{Gathers, ModifierMeaning, Pattern, Rule};
 use cograph_model::facts::{
-    Binding, BindingKind, Contextual, Expr, ExprId, ImportId, LocalSymbol, NameId, ScopeKind, flags,
+    Binding, BindingKind, Contextual, Expr, ExprId, LocalSymbol, NameId, ScopeKind, flags,
 };
 use cograph_model::{SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -209,17 +209,8 @@ fn bind_parameter<'t>(
 /// Binds the position of a parameter without a name.
 fn unnamed_parameter(walk: &mut Walk<'_>, ty: ExprId, value: ExprId) {
     let scope = walk.context.scope;
-    walk.facts.bind(Binding {
-        scope,
-        block: scope,
-        name: NameId::NONE,
-        kind: BindingKind::Param,
-        from: 0,
-        symbol: LocalSymbol::NONE,
-        import: ImportId::NONE,
-        ty,
-        value,
-    });
+    let place = Binding::at(scope, scope, NameId::NONE, 0);
+    walk.facts.bind(place.of_value(BindingKind::Param, ty, value));
 }
 
 /// Records the declared receiver type of a callable outside of any type.
@@ -257,17 +248,8 @@ fn receiver_parameter<'t>(walk: &mut Walk<'t>, param: Node<'t>, value: Expr, sym
     }
     let value = walk.facts.expr(value);
     let scope = walk.context.scope;
-    walk.facts.bind(Binding {
-        scope,
-        block: scope,
-        name,
-        kind: BindingKind::Param,
-        from: 0,
-        symbol: LocalSymbol::NONE,
-        import: ImportId::NONE,
-        ty: ExprId::NONE,
-        value,
-    });
+    let place = Binding::at(scope, scope, name, 0);
+    walk.facts.bind(place.of_value(BindingKind::Param, ExprId::NONE, value));
     walk.context.callable.receiver = name;
     if symbol.is_some() {
         walk.facts.symbol_mut(symbol).flags |= flags::HAS_SELF;

@@ -148,8 +148,8 @@ fn export_members(walk: &mut Walk<'_>, members: ScopeId) {
         .collect();
     for binding in inside {
         if let BindingKind::Symbol = binding.kind {
-            walk.facts.symbol_mut(binding.symbol).flags |= flags::EXPORTED;
-            walk.facts.bind_symbol(ScopeId(0), ScopeId(0), binding.name, 0, binding.symbol);
+            walk.facts.symbol_mut(binding.symbol()).flags |= flags::EXPORTED;
+            walk.facts.bind_symbol(ScopeId(0), ScopeId(0), binding.name, 0, binding.symbol());
         } else if let Expr::Name(local, _) = walk.facts.get(binding.value) {
             walk.exports.names.push((binding.name, local));
         } else {

@@ -230,7 +230,7 @@ pub(super) fn field<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Ex
 /// True if a variable of this name is visible, by what is bound before.
 fn is_variable(walk: &Walk<'_>, name: NameId) -> bool {
     let Some(binding) = walk.facts.visible(walk.context.scope, name) else { return false };
-    match binding.symbol.get() {
+    match binding.symbol().get() {
         Some(symbol) => {
             let symbol = &walk.facts.facts.symbols[symbol];
             !symbol.kind.is_callable() || symbol.flags & flags::FUNCTION_VALUE != 0

@@ -125,7 +125,7 @@ fn function_type(walk: &mut Walk<'_>, first: usize, result: ExprId) -> ExprId {
     let bindings = walk.facts.facts.bindings.iter().skip(first);
     let params =
         bindings.filter(|binding| binding.scope == scope && binding.kind == BindingKind::Param);
-    let types: Vec<ExprId> = params.map(|param| param.ty).chain([result]).collect();
+    let types: Vec<ExprId> = params.map(|param| param.ty()).chain([result]).collect();
     let types: Vec<ExprId> =
         types.into_iter().map(|ty| names::known(&mut walk.facts, ty)).collect();
     let list = walk.facts.list(&types);

@@ -192,8 +192,8 @@ impl Builder {
     pub(crate) fn bind(&mut self, binding: Binding) -> BindingId {
         let id = BindingId::at(self.facts.bindings.len());
         self.bound.entry((binding.scope, binding.name)).or_insert(id);
-        if binding.kind == BindingKind::Narrow && binding.ty.is_some() {
-            self.narrowed.insert((binding.scope, binding.name), binding.ty);
+        if binding.kind == BindingKind::Narrow && binding.ty().is_some() {
+            self.narrowed.insert((binding.scope, binding.name), binding.ty());
         }
         self.facts.bindings.push(binding);
         id
@@ -262,7 +262,7 @@ impl Builder {
             if self.scope_kind(scope) != ScopeKind::Type
                 && let Some(binding) = self.bound(scope, name)
             {
-                return binding.ty;
+                return binding.ty();
             }
             scope = self.parent(scope);
         }
@@ -298,7 +298,7 @@ impl Builder {
     /// Replaces the declared type of the first binding of a name in a scope.
     pub(crate) fn set_bound_type(&mut self, scope: ScopeId, name: NameId, ty: ExprId) {
         if let Some(position) = self.bound.get(&(scope, name)).and_then(|id| id.get()) {
-            self.facts.bindings[position].ty = ty;
+            self.facts.bindings[position].set_ty(ty);
         }
     }
 
@@ -344,18 +344,7 @@ impl Builder {
         from: u32,
         symbol: LocalSymbol,
     ) {
-        let kind = BindingKind::Symbol;
-        self.bind(Binding {
-            scope,
-            block,
-            name,
-            kind,
-            from,
-            symbol,
-            import: ImportId::NONE,
-            ty: ExprId::NONE,
-            value: ExprId::NONE,
-        });
+        self.bind(Binding::at(scope, block, name, from).of_symbol(symbol));
     }
 
     pub(crate) fn import(&mut self, import: Import) -> ImportId {

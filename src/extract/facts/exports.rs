@@ -2,8 +2,7 @@
 
 use cograph_model::SymbolKind;
 use cograph_model::facts::{
-    Binding, BindingKind, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId, ScopeId, Symbol,
-    Synthetic, flags,
+    Binding, BindingKind, Expr, ExprId, FileFacts, NameId, ScopeId, Symbol, Synthetic, flags,
 };
 use std::ops::Range;
 
@@ -54,17 +53,8 @@ pub(crate) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)])
             let value = ExprId::at(facts.exprs.len());
             facts.exprs.push(Expr::Name(local, ScopeId(0)));
             facts.positions.push(u32::MAX);
-            facts.bindings.push(Binding {
-                scope: ScopeId(0),
-                block: ScopeId(0),
-                name: alias,
-                kind: BindingKind::Value,
-                from: 0,
-                symbol: LocalSymbol::NONE,
-                import: ImportId::NONE,
-                ty: ExprId::NONE,
-                value,
-            });
+            let place = Binding::at(ScopeId(0), ScopeId(0), alias, 0);
+            facts.bindings.push(place.of_value(BindingKind::Value, ExprId::NONE, value));
         }
     }
 }

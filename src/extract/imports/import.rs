@@ -9,7 +9,7 @@ use crate::walk::input::Input;
 use crate::walk::position::position;
 use crate::walk::{Walk, children, names, rule_choice, texts};
 use cograph_grammar::{ImportForm, PathWord, Selector};
-use cograph_model::facts::{Binding, BindingKind, ExprId, Import, ImportKind, LocalSymbol, NameId};
+use cograph_model::facts::{Binding, Import, ImportKind, NameId};
 use tree_sitter::Node;
 
 pub(crate) fn import<'t>(walk: &mut Walk<'t>, form: &'static ImportForm, node: Node<'t>) {
@@ -264,17 +264,9 @@ fn import_module<'t>(walk: &mut Walk<'t>, name: Node<'t>, alias: Option<Node<'t>
             scope: walk.context.scope,
             at: position(name),
         });
-        walk.facts.bind(Binding {
-            scope: walk.context.scope,
-            block: walk.context.scope,
-            name: bound,
-            kind: BindingKind::Import,
-            from: 0,
-            symbol: LocalSymbol::NONE,
-            import: id,
-            ty: ExprId::NONE,
-            value: ExprId::NONE,
-        });
+        let scope = walk.context.scope;
+        let place = Binding::at(scope, scope, bound, 0);
+        walk.facts.bind(place.of_import(id));
     }
 }
 

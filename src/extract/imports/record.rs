@@ -8,8 +8,7 @@ use cograph_faults::{Fault, planted};
 use cograph_grammar::Rule;
 use cograph_model::SiteKind;
 use cograph_model::facts::{
-    Binding, BindingKind, ExprId, Import, ImportId, ImportKind, LocalSymbol, NameId, ScopeId,
-    ScopeKind,
+    Binding, ExprId, Import, ImportId, ImportKind, NameId, ScopeId, ScopeKind,
 };
 use tree_sitter::Node;
 
@@ -108,17 +107,7 @@ pub(super) fn bind(
     scope: ScopeId,
     block: ScopeId,
 ) {
-    facts.bind(Binding {
-        scope,
-        block,
-        name,
-        kind: BindingKind::Import,
-        from: 0,
-        symbol: LocalSymbol::NONE,
-        import,
-        ty: ExprId::NONE,
-        value: ExprId::NONE,
-    });
+    facts.bind(Binding::at(scope, block, name, 0).of_import(import));
 }
 
 /// Module that a call names.

@@ -52,7 +52,7 @@ pub(crate) fn type_params<'t>(walk: &mut Walk<'t>, symbol: LocalSymbol, params: 
                 walk.value_parameter(rule, param);
                 let is_unnamed = |binding: &Binding| {
                     !binding.name.is_some()
-                        && !matches!(walk.facts.get(binding.ty), Expr::Literal(_))
+                        && !matches!(walk.facts.get(binding.ty()), Expr::Literal(_))
                 };
                 if walk.facts.facts.bindings[types..].iter().any(is_unnamed) {
                     bits |= flags::CONSTRAINED;
@@ -104,7 +104,7 @@ fn bound<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
     let name = names::name_of(walk, name_node);
     let known = |walk: &Walk<'t>| {
         let known = walk.facts.visible_anywhere(walk.context.scope, name)?;
-        (known.kind == BindingKind::TypeParam).then_some((known.scope, known.ty))
+        (known.kind == BindingKind::TypeParam).then_some((known.scope, known.ty()))
     };
     let Some((scope, before)) = known(walk) else { return };
     let ty = walk.facts.union(&[before, bound]);

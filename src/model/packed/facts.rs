@@ -202,6 +202,7 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
 
 const NOWHERE: Position = Position { line: 0, column: 0 };
 const EMPTY: Run = Run::EMPTY;
+const BLANK_BINDING: Binding = Binding::at(ScopeId::NONE, ScopeId::NONE, NameId::NONE, 0);
 const BLANK_SCOPE: Scope = Scope {
     parent: ScopeId::NONE,
     kind: ScopeKind::File,
@@ -209,17 +210,6 @@ const BLANK_SCOPE: Scope = Scope {
     owner: ExprId::NONE,
     start: 0,
     end: 0,
-};
-const BLANK_BINDING: Binding = Binding {
-    scope: ScopeId::NONE,
-    block: ScopeId::NONE,
-    name: NameId::NONE,
-    kind: BindingKind::Value,
-    from: 0,
-    symbol: LocalSymbol::NONE,
-    import: ImportId::NONE,
-    ty: ExprId::NONE,
-    value: ExprId::NONE,
 };
 const BLANK_SITE: Site = Site {
     kind: SiteKind::ALL[0],
@@ -417,11 +407,16 @@ fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut DeltaState) ->
     let name = NameId(pass.id_near(binding.name.0, &mut before.number)?);
     let from = pass.near(binding.from, before.byte)?;
     before.byte = from;
-    let symbol = LocalSymbol(pass.id_near(binding.symbol.0, &mut before.symbol)?);
-    let import = ImportId(pass.id(binding.import.0)?);
-    let ty = ExprId(pass.id_near(binding.ty.0, &mut before.expr)?);
+    let symbol = LocalSymbol(pass.id_near(binding.symbol().0, &mut before.symbol)?);
+    let import = ImportId(pass.id(binding.import().0)?);
+    let ty = ExprId(pass.id_near(binding.ty().0, &mut before.expr)?);
     let value = ExprId(pass.id_near(binding.value.0, &mut before.other_expr)?);
-    Some(Binding { scope, block, name, kind, from, symbol, import, ty, value })
+    let place = Binding::at(scope, block, name, from);
+    Some(match kind {
+        BindingKind::Symbol => place.of_symbol(symbol),
+        BindingKind::Import => place.of_import(import),
+        kind => place.of_value(kind, ty, value),
+    })
 }
 
 fn import<P: Pass>(pass: &mut P, import: &Import, before: &mut DeltaState) -> Option<Import> {

@@ -286,7 +286,7 @@ impl CrateTree {
         let unit = of.files.unit(file)?;
         let child = |binding: &Binding| {
             binding
-                .import
+                .import()
                 .get()
                 .map(|import| &unit.facts.imports[import])
                 .filter(|it| is_child(&unit, it))
@@ -309,7 +309,7 @@ fn is_bound(of: Importer<'_>, import: &Import, name: &str) -> bool {
     let mut scope = import.scope;
     while scope.is_some() {
         let found = unit.bindings(scope, name).any(|(_, binding)| {
-            binding.import.get().is_none_or(|position| {
+            binding.import().get().is_none_or(|position| {
                 let other = &unit.facts.imports[position];
                 !std::ptr::eq(other, import)
                     && (other.kind == ImportKind::Module || !other.module.is_empty())

@@ -190,7 +190,7 @@ fn declared_type(db: &Db, file: FileId, object: ExprId) -> Option<(FileId, ExprI
             {
                 Entity::Local(of, bindings) => {
                     let [only] = bindings[..] else { return None };
-                    return Some((of, db.program.known(of).binding(only).ty));
+                    return Some((of, db.program.known(of).binding(only).ty()));
                 }
                 Entity::Symbols(symbols) => symbols,
                 _ => return None,

@@ -25,7 +25,7 @@ pub(super) fn limited_by_known_values(
 pub(super) fn values_of_declared(db: &Db, file: FileId, bindings: &[BindingId]) -> Option<Ty> {
     let unit = db.program.known(file);
     let all = || bindings.iter().map(|id| unit.binding(*id));
-    if !all().any(|binding| binding.ty.is_some()) {
+    if !all().any(|binding| binding.ty().is_some()) {
         return None;
     }
     let given = all().filter(|binding| binding.value.is_some());
@@ -44,7 +44,7 @@ fn is_certain_binding(db: &Db, file: FileId, id: BindingId) -> bool {
     let value = binding.value.get().map(|position| unit.facts.exprs[position]);
     match binding.kind {
         BindingKind::Narrow => true,
-        _ if binding.ty.is_some() => true,
+        _ if binding.ty().is_some() => true,
         BindingKind::Param if matches!(value, Some(Expr::Name(..) | Expr::Lambda(_)) | None) => {
             false
         }

@@ -118,7 +118,7 @@ pub(super) fn receiver_step(db: &Db, file: FileId, object: ExprId, of: &Ty) -> S
                         binding.value.get().map(|position| unit.facts.exprs[position]),
                         Some(Expr::SelfValue(_) | Expr::SelfType(_))
                     );
-                    return match (receiver, binding.ty.is_some()) {
+                    return match (receiver, binding.ty().is_some()) {
                         (true, _) => Step::SelfMember,
                         (false, true) => Step::DeclaredType,
                         (false, false) => Step::InferredType,

@@ -81,7 +81,7 @@ fn has_declared_type(db: &Db, file: FileId, value: ExprId) -> bool {
                 match scopes::lookup(db, file, name, scope, at) {
                     Some((Entity::Symbols(symbols), _)) => are_declared(&symbols),
                     Some((Entity::Local(of, bindings), _)) => {
-                        bindings.iter().all(|id| db.program.known(of).binding(*id).ty.is_some())
+                        bindings.iter().all(|id| db.program.known(of).binding(*id).ty().is_some())
                     }
                     _ => false,
                 }
@@ -170,8 +170,8 @@ fn is_open(db: &Db, file: FileId, value: ExprId) -> bool {
                 }
                 Some((Entity::Local(of, bindings), _)) => bindings.iter().any(|id| {
                     let binding = db.program.known(of).binding(*id);
-                    match binding.ty.is_some() {
-                        true => is_generic(db, of, binding.ty),
+                    match binding.ty().is_some() {
+                        true => is_generic(db, of, binding.ty()),
                         false => is_open(db, of, binding.value),
                     }
                 }),

@@ -73,7 +73,7 @@ pub(super) fn at_position(
     let Ty::Instance(of, _) = infer::ty(db, file, made) else { return None };
     let unit = db.program.known(of.file);
     let bound = unit.all_bound(unit.symbol(of.symbol).inner).iter();
-    let symbols = bound.map(|(_, binding)| unit.binding(*binding).symbol);
+    let symbols = bound.map(|(_, binding)| unit.binding(*binding).symbol());
     let mut fields: Vec<LocalSymbol> = symbols
         .filter(|symbol| symbol.is_some() && unit.symbol(*symbol).kind == SymbolKind::Field)
         .collect();
@@ -107,7 +107,7 @@ fn parameter_fields(db: &Db, of: &Ty, name: Name) -> Option<Symbols> {
             })
         };
         unit.bindings(around.scope, name)
-            .map(|(_, binding)| binding.symbol)
+            .map(|(_, binding)| binding.symbol())
             .filter(is_inside)
             .map(|symbol| SymbolRef { file: constructor.file, symbol })
     });

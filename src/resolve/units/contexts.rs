@@ -81,15 +81,15 @@ pub(crate) fn contexts(facts: &FileFacts) -> FxHashMap<ScopeId, (Context, u32)> 
         .collect();
     for binding in facts.bindings.iter().filter(|binding| binding.name.is_some()) {
         // The context of a closure has a type; its result has a value.
-        if binding.kind == BindingKind::Result && binding.ty.is_some() {
-            contexts.insert(binding.scope, (Context::Declared(binding.ty), 0));
+        if binding.kind == BindingKind::Result && binding.ty().is_some() {
+            contexts.insert(binding.scope, (Context::Declared(binding.ty()), 0));
         }
         if !has_any {
             continue;
         }
         for (scope, depth) in scopes(binding.value) {
-            if binding.ty.is_some() {
-                contexts.insert(scope, (Context::Declared(binding.ty), depth));
+            if binding.ty().is_some() {
+                contexts.insert(scope, (Context::Declared(binding.ty()), depth));
             } else if in_object(binding.scope) {
                 contexts.insert(scope, (Context::Member(binding.scope, binding.name), depth));
             } else if binding.kind == BindingKind::Result {

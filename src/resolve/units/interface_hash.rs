@@ -222,7 +222,7 @@ impl<'f> Reachability<'f> {
         if !std::mem::replace(&mut self.open[position], true) {
             for &(_, binding) in self.by_scope.of_scope(scope) {
                 let binding = binding.0 as usize;
-                let symbol = self.facts.bindings[binding].symbol;
+                let symbol = self.facts.bindings[binding].symbol();
                 if symbol.get().is_none_or(|symbol| symbol < self.symbols.len()) {
                     reach(binding, &mut self.bindings, &mut self.waiting);
                 }
@@ -266,7 +266,7 @@ impl<'f> Reachability<'f> {
     fn binding(&mut self, position: usize) {
         self.found.push(position);
         let binding = &self.facts.bindings[position];
-        self.want(binding.ty);
+        self.want(binding.ty());
         self.want(binding.value);
         self.want_scope(binding.scope);
         self.want_scope(binding.block);

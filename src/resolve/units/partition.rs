@@ -172,7 +172,11 @@ impl Places {
         for binding in &mut facts.bindings {
             self.scope(&mut binding.scope);
             self.scope(&mut binding.block);
-            self.expr(&mut binding.ty);
+            let mut ty = binding.ty();
+            if ty.is_some() {
+                self.expr(&mut ty);
+                binding.set_ty(ty);
+            }
             self.expr(&mut binding.value);
         }
         facts.imports.iter_mut().for_each(|import| self.scope(&mut import.scope));

@@ -179,7 +179,7 @@ impl Nesting {
             if let Some(space) = spaces.of_scope(binding.scope) {
                 nesting
                     .aliases
-                    .push((Question::space(space, text(facts, binding.name)), binding.import));
+                    .push((Question::space(space, text(facts, binding.name)), binding.import()));
             }
         }
         for (position, import) in facts

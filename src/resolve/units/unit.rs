@@ -80,7 +80,7 @@ impl UnitTable {
         let bound: FxHashSet<ImportId> = facts
             .bindings
             .iter()
-            .map(|binding| binding.import)
+            .map(|binding| binding.import())
             .filter(|import| import.is_some())
             .collect();
         let mut reexports = Vec::new();
@@ -282,7 +282,7 @@ impl<'a> Unit<'a> {
     /// those of an extension do.
     pub(crate) fn is_unnamed_type(&self, scope: ScopeId) -> bool {
         let is_own = |(_, id): &(Name, BindingId)| {
-            let symbol = self.binding(*id).symbol;
+            let symbol = self.binding(*id).symbol();
             symbol.is_some() && !self.symbol(symbol).clauses().owner.is_some()
         };
         self.scope_kind(scope) == ScopeKind::Type

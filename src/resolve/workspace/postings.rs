@@ -59,7 +59,7 @@ pub(crate) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Ite
                 binding.scope == ScopeId(0) && binding.kind == BindingKind::Symbol
             });
         bound.map(move |binding| {
-            (Question::member_of_package(package, unit.text(binding.name)), binding.symbol)
+            (Question::member_of_package(package, unit.text(binding.name)), binding.symbol())
         })
     });
     let in_further = unit.spaces.packages.iter().flat_map(move |(scope, name)| {
@@ -67,7 +67,7 @@ pub(crate) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Ite
         unit.all_bound(*scope).iter().filter_map(move |&(_, id)| {
             let binding = &unit.facts.bindings[id.0 as usize];
             let list = Question::member_of_package(package, unit.text(binding.name));
-            (binding.kind == BindingKind::Symbol).then_some((list, binding.symbol))
+            (binding.kind == BindingKind::Symbol).then_some((list, binding.symbol()))
         })
     });
     names_in_spaces(unit)
@@ -299,8 +299,8 @@ fn names_in_spaces<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalS
     let put = move |binding: &'u cograph_model::facts::Binding| {
         let space =
             unit.spaces.of_scope(binding.scope).filter(|_| binding.kind == BindingKind::Symbol)?;
-        (!is_member_elsewhere(&unit, binding.symbol))
-            .then(|| (Question::space(space, unit.text(binding.name)), binding.symbol))
+        (!is_member_elsewhere(&unit, binding.symbol()))
+            .then(|| (Question::space(space, unit.text(binding.name)), binding.symbol()))
     };
     let any = !unit.spaces.scopes.is_empty();
     unit.facts.bindings.iter().filter(move |_| any).filter_map(put)

@@ -28,7 +28,7 @@ pub(super) fn fits(db: &Db, file: FileId, symbol: SymbolRef, place: usize, given
         _ => None,
     };
     let Some(taken) = taken else { return true };
-    let wanted = of_type(db, symbol.file, facts.bindings[param].ty);
+    let wanted = of_type(db, symbol.file, facts.bindings[param].ty());
     wanted.is_none_or(|wanted| taken.iter().any(|(least, most)| (*least..=*most).contains(&wanted)))
 }
 

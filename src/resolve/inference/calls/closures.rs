@@ -349,14 +349,14 @@ fn given_by(
             continue;
         }
         let facts = db.program.known(callable.file).facts;
-        let declared = facts.bindings[param].ty;
+        let declared = facts.bindings[param].ty();
         let ty = parameter_of(db, callable.file, declared, what);
         if !ty.is_known() {
             continue;
         }
         let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
         for (param, given) in entry.params.range().zip(&given.types) {
-            let declared = infer::instance_of_expr(db, callable.file, facts.bindings[param].ty);
+            let declared = infer::instance_of_expr(db, callable.file, facts.bindings[param].ty());
             unify(&declared, given, &mut known);
         }
         let ty = associated(db, callable.file, (declared, what), &known).unwrap_or(ty);

@@ -63,7 +63,7 @@ pub(super) fn parameter_of(db: &Db, file: FileId, function: ExprId, what: Contex
                 }
                 // A type parameter represents a function by its bounds.
                 Ty::Param(of, binding) => {
-                    parameter_of(db, of, db.program.known(of).binding(binding).ty, what)
+                    parameter_of(db, of, db.program.known(of).binding(binding).ty(), what)
                 }
                 _ => match facts.exprs[expr] {
                     Expr::Apply(base, args) => {
@@ -99,7 +99,7 @@ pub(super) fn stated_parameter(
         Expr::Wrap(inner, _) => stated_parameter(db, file, inner, what),
         Expr::Name(..) => match infer::type_of(db, file, function) {
             Ty::Param(of, binding) => {
-                stated_parameter(db, of, db.program.known(of).binding(binding).ty, what)
+                stated_parameter(db, of, db.program.known(of).binding(binding).ty(), what)
             }
             _ => None,
         },
@@ -211,8 +211,8 @@ pub(super) fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(Fil
                 Entity::Symbols(symbols) => of_symbol(symbols.first()?),
                 Entity::Local(of, bindings) => {
                     let binding = db.program.known(of).binding(*bindings.first()?);
-                    match binding.ty.is_some() {
-                        true => Some((of, binding.ty)),
+                    match binding.ty().is_some() {
+                        true => Some((of, binding.ty())),
                         // Values of variables may lead back to themselves.
                         false if db.is_too_deep() => None,
                         false => db.deeper(|| declared_type(db, of, binding.value)),

@@ -33,12 +33,12 @@ pub(super) fn only_stated_in(db: &Db, file: FileId, scope: ScopeId) -> Option<Ex
     let mut bound =
         db.program.known(file).bindings(scope, db.program.synthetic(Synthetic::CallSignature));
     let (_, first) = bound.next()?;
-    bound.next().is_none().then_some(first.ty)
+    bound.next().is_none().then_some(first.ty())
 }
 
 fn of_scope(db: &Db, file: FileId, scope: ScopeId, name: Name) -> Option<ExprId> {
     let mut bound = db.program.known(file).bindings(scope, name);
-    bound.next().map(|(_, binding)| binding.ty)
+    bound.next().map(|(_, binding)| binding.ty())
 }
 
 /// Returns the member that a closure implements where a value of a type is expected.
@@ -71,7 +71,7 @@ fn abstract_member(db: &Db, ty: SymbolRef) -> Option<SymbolRef> {
             if binding.kind != BindingKind::Symbol || seen[..from].contains(&name) {
                 continue;
             }
-            let member = SymbolRef { file: of.file, symbol: binding.symbol };
+            let member = SymbolRef { file: of.file, symbol: binding.symbol() };
             let entry = db.program.symbol(member);
             if !entry.kind.is_callable() || entry.flags & flags::STATIC != 0 {
                 continue;

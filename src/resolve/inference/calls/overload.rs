@@ -298,9 +298,9 @@ pub(crate) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]> {
     let params = db.program.symbol(symbol).params;
     let facts = db.program.known(symbol.file).facts;
     // A parameter that is a field has the type of that.
-    let declared = |param: &Binding| match param.symbol.get() {
-        Some(field) if !param.ty.is_some() => facts.symbols[field].ty,
-        _ => param.ty,
+    let declared = |param: &Binding| match param.symbol().get() {
+        Some(field) => facts.symbols[field].ty,
+        None => param.ty(),
     };
     let types: Rc<[Ty]> = facts.bindings[params.range()]
         .iter()

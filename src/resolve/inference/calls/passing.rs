@@ -70,7 +70,7 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             }
         }
         (Ty::Param(of, binding), _) => {
-            let bound = db.program.known(*of).binding(*binding).ty;
+            let bound = db.program.known(*of).binding(*binding).ty();
             let limit =
                 if bound.is_some() { infer::instance_of_expr(db, *of, bound) } else { Ty::Unknown };
             match limit {
@@ -87,7 +87,7 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
             }
         }
         (_, Ty::Param(of, binding)) => {
-            let bound = db.program.known(*of).binding(*binding).ty;
+            let bound = db.program.known(*of).binding(*binding).ty();
             match (bound.is_some(), &rules.top) {
                 (true, _) => {
                     let limit = infer::instance_of_expr(db, *of, bound);

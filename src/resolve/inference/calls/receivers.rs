@@ -244,7 +244,7 @@ fn is_constant_value(
         Expr::Name(name, scope) => {
             let name = unit.name(name);
             if let Some(binding) = local_variable(db, file, name, scope) {
-                return Some(declared(db, file, binding.ty, container)?.is_constant);
+                return Some(declared(db, file, binding.ty(), container)?.is_constant);
             }
             let at = unit.facts.positions[position];
             let Some((Entity::Symbols(found), _)) = scopes::lookup(db, file, name, scope, at)

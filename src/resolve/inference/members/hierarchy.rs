@@ -406,7 +406,7 @@ fn declared_sibling(db: &Db, symbol: SymbolRef) -> impl Iterator<Item = SymbolRe
     let bindings = db.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));
     bindings
         .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
-        .map(move |(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol })
+        .map(move |(_, binding)| SymbolRef { file: symbol.file, symbol: binding.symbol() })
 }
 
 /// Returns what the package of a top-level definition, or the type in parts around another, has
@@ -437,6 +437,6 @@ fn declared_in_part(db: &Db, part: SymbolRef, name: Name) -> Symbols {
     let bound = db.program.bindings(part.file, unit, unit.symbol(part.symbol).inner, name);
     bound
         .filter(|(_, binding)| binding.kind == BindingKind::Symbol)
-        .map(|(_, binding)| SymbolRef { file: part.file, symbol: binding.symbol })
+        .map(|(_, binding)| SymbolRef { file: part.file, symbol: binding.symbol() })
         .collect()
 }

@@ -67,9 +67,9 @@ fn declared(db: &Db, symbol: SymbolRef, name: Name) -> Declared {
         for (_, binding) in unit.bindings(part.inner, name) {
             match binding.kind {
                 BindingKind::Symbol => {
-                    found.symbols.push(SymbolRef { file, symbol: binding.symbol });
+                    found.symbols.push(SymbolRef { file, symbol: binding.symbol() });
                 }
-                BindingKind::Import => found.imports.push(binding.import),
+                BindingKind::Import => found.imports.push(binding.import()),
                 _ => {}
             }
         }
@@ -270,7 +270,7 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Members(file, scope) => prototypes::scope_members(db, *file, *scope, name),
         Ty::Filled(inner, ..) => member(db, inner, name),
         Ty::Param(file, binding) => {
-            let bound = db.program.known(*file).binding(*binding).ty;
+            let bound = db.program.known(*file).binding(*binding).ty();
             if !bound.is_some() {
                 return Member::Unknown;
             }

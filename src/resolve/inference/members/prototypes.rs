@@ -63,7 +63,7 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
     let mut local = None;
     for (id, binding) in db.program.bindings(file, unit, scope, name) {
         match binding.kind {
-            BindingKind::Symbol => found.push(SymbolRef { file, symbol: binding.symbol }),
+            BindingKind::Symbol => found.push(SymbolRef { file, symbol: binding.symbol() }),
             BindingKind::Field | BindingKind::Value => local = Some(id),
             _ => {}
         }
@@ -209,9 +209,9 @@ pub(super) fn in_sibling_namespace(db: &Db, symbol: SymbolRef, name: Name) -> Op
     let own = unit.name(entry.name);
     let mut bound = db.program.bindings(symbol.file, unit, entry.scope, own);
     let (_, sibling) = bound.find(|(_, binding)| {
-        binding.kind == BindingKind::Symbol && is_namespace(unit.symbol(binding.symbol))
+        binding.kind == BindingKind::Symbol && is_namespace(unit.symbol(binding.symbol()))
     })?;
-    let sibling = SymbolRef { file: symbol.file, symbol: sibling.symbol };
+    let sibling = SymbolRef { file: symbol.file, symbol: sibling.symbol() };
     let is_other = sibling != symbol && !is_namespace(entry);
     is_other
         .then(|| module_members::symbol_member(db, sibling, name, &mut Visited::default()))?

@@ -119,7 +119,7 @@ fn bound_members(db: &Db, ty: SymbolRef) -> Vec<(Name, SymbolRef)> {
         .map(|(name, id)| (name, unit.binding(id)))
         .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
     symbols
-        .map(|(name, binding)| (name, SymbolRef { file: ty.file, symbol: binding.symbol }))
+        .map(|(name, binding)| (name, SymbolRef { file: ty.file, symbol: binding.symbol() }))
         .collect()
 }
 

@@ -60,7 +60,7 @@ pub(super) fn in_scope<'a>(
     }
     for (id, binding) in all.iter().rev() {
         let narrows = binding.kind == BindingKind::Narrow && binding.from <= from.at;
-        if narrows && (binding.ty.is_some() || guarded(db, file, binding.value).is_some()) {
+        if narrows && (binding.ty().is_some() || guarded(db, file, binding.value).is_some()) {
             return Some(Bound::Entity(Entity::Local(file, SmallVec::from_slice(&[*id]))));
         }
     }
@@ -83,7 +83,7 @@ pub(super) fn in_scope<'a>(
     }
     let symbols = visible_symbols(db, file, &all, from);
     let imported = all.iter().rev().filter(|(_, binding)| binding.kind == BindingKind::Import);
-    let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import).collect();
+    let imports: SmallVec<[ImportId; 2]> = imported.map(|(_, binding)| binding.import()).collect();
     let kind = unit.scope_kind(scope);
     let is_single = imports.len() + usize::from(!symbols.is_empty()) < 2;
     if unit.language.manifest.resolution.one_definition && !is_single {
@@ -115,11 +115,11 @@ pub(super) fn in_scope<'a>(
 
 /// True if a parameter, by a word before it, declares the member that another binding is.
 fn is_declared_by(unit: Unit<'_>, member: &Binding, param: &Binding) -> bool {
-    let ty = param.ty.get().map(|position| unit.facts.positions[position]);
+    let ty = param.ty().get().map(|position| unit.facts.positions[position]);
     member.kind == BindingKind::Symbol
         && !unit.language.manifest.names.field_parameter_words.is_empty()
         && ty.is_some_and(|ty| {
-            let entry = unit.symbol(member.symbol);
+            let entry = unit.symbol(member.symbol());
             entry.start_byte <= ty && ty < entry.end_byte
         })
 }
@@ -170,7 +170,7 @@ fn alternatives<'a>(
         false => encloses(binding.block),
     };
     let certain = found.iter().rposition(is_certain).unwrap_or(0);
-    found[certain..].iter().map(|binding| binding.import).collect()
+    found[certain..].iter().map(|binding| binding.import()).collect()
 }
 
 /// False for a binding whose scope begins behind the use.
@@ -183,9 +183,9 @@ fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
         }
         // The variable of a closure begins behind its statement: the closure does not know it.
         BindingKind::Symbol
-            if rules.scope_after_declaration && holds_closure(unit, binding.symbol) =>
+            if rules.scope_after_declaration && holds_closure(unit, binding.symbol()) =>
         {
-            unit.symbol(binding.symbol).end_byte <= from.at
+            unit.symbol(binding.symbol()).end_byte <= from.at
         }
         // A local function begins where it stands, and knows itself.
         BindingKind::Symbol
@@ -198,7 +198,7 @@ fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
         // In a type, and at the top level, statements run in order: on the right side of its
         // own definition, and in its decorators, a name has the meaning that it had before.
         BindingKind::Symbol if rules.runs_in_order && !from.crossed => {
-            let own = unit.symbol(binding.symbol);
+            let own = unit.symbol(binding.symbol());
             let is_value =
                 matches!(own.kind, SymbolKind::Field | SymbolKind::Variable | SymbolKind::Constant);
             let is_inside = own.start_byte <= from.at && from.at < own.end_byte;
@@ -239,7 +239,7 @@ fn visible_symbols<'a>(
     };
     let mut symbols: SmallVec<[(SymbolRef, ScopeId, u32); 2]> = bound
         .map(|(_, binding)| {
-            (SymbolRef { file, symbol: binding.symbol }, branch(binding), binding.from)
+            (SymbolRef { file, symbol: binding.symbol() }, branch(binding), binding.from)
         })
         .collect();
     if rules.overloads || rules.separate_types || rules.declarations || symbols.len() < 2 {

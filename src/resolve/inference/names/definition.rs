@@ -267,8 +267,8 @@ pub(crate) fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
     left.params.len == right.params.len
         && is_read_only(left) == is_read_only(right)
         && left.params.range().zip(right.params.range()).all(|(x, y)| {
-            let x = db.program.known(a.file).facts.bindings[x].ty;
-            let y = db.program.known(b.file).facts.bindings[y].ty;
+            let x = db.program.known(a.file).facts.bindings[x].ty();
+            let y = db.program.known(b.file).facts.bindings[y].ty();
             type_text(db, a.file, x) == type_text(db, b.file, y)
         })
 }
@@ -278,7 +278,10 @@ fn signature(db: &Db, symbol: SymbolRef) -> Signature {
     let (entry, unit) = (db.program.symbol(symbol), db.program.known(symbol.file));
     let overloads = entry.kind.is_callable() && unit.language.manifest.resolution.overloads;
     let types = || {
-        entry.params.range().map(|param| type_text(db, symbol.file, unit.facts.bindings[param].ty))
+        entry
+            .params
+            .range()
+            .map(|param| type_text(db, symbol.file, unit.facts.bindings[param].ty()))
     };
     (sort(entry.kind), overloads.then(|| (is_read_only(entry), types().collect())))
 }

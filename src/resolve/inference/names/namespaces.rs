@@ -109,7 +109,9 @@ pub(super) fn is_wanted_binding(db: &Db, file: FileId, binding: &Binding) -> boo
     }
     match (db.wanted(), binding.kind) {
         (None, _) | (_, BindingKind::Import | BindingKind::Outer) => true,
-        (Some(_), BindingKind::Symbol) => is_wanted(db, SymbolRef { file, symbol: binding.symbol }),
+        (Some(_), BindingKind::Symbol) => {
+            is_wanted(db, SymbolRef { file, symbol: binding.symbol() })
+        }
         (Some(Wanted::Types), kind) => kind == BindingKind::TypeParam,
         (Some(Wanted::Arity(_)), _) => false,
         (Some(Wanted::Callables), _) => holds_function(db, file, binding),
@@ -123,7 +125,7 @@ fn holds_function(db: &Db, file: FileId, binding: &Binding) -> bool {
     let expr = |id: ExprId| id.get().map(|position| unit.facts.exprs[position]);
     unit.language.manifest.names.member_behind(ImplicitUse::Call).is_some()
         && matches!(binding.kind, BindingKind::Value | BindingKind::Param)
-        && (matches!(expr(binding.ty), Some(Expr::Function(_)))
+        && (matches!(expr(binding.ty()), Some(Expr::Function(_)))
             || matches!(expr(binding.value), Some(Expr::Lambda(_))))
 }
 

@@ -222,7 +222,7 @@ pub(crate) fn inferred(db: &Db, callee: &Ty, result: Ty) -> Ty {
     result.map(&|ty: &Ty| match ty {
         Ty::Param(file, binding)
             if is_own(*file, *binding)
-                && !db.program.known(*file).binding(*binding).ty.is_some() =>
+                && !db.program.known(*file).binding(*binding).ty().is_some() =>
         {
             Some(Ty::Unknown)
         }
@@ -263,7 +263,7 @@ fn are_inferred(db: &Db, symbol: SymbolRef) -> bool {
     }
     facts.bindings[entry.clauses().type_params.range()].iter().all(|of| {
         let mut params = facts.bindings[entry.params.range()].iter();
-        params.any(|param| names(db, symbol.file, param.ty, of.name))
+        params.any(|param| names(db, symbol.file, param.ty(), of.name))
     })
 }
 
@@ -304,7 +304,7 @@ pub(crate) fn within_bounds(db: &Db, file: FileId, target: ExprId, symbols: Symb
         let facts = db.program.known(symbol.file).facts;
         let params = &facts.bindings[db.program.symbol(*symbol).clauses().type_params.range()];
         params.iter().zip(&args).all(|(param, arg)| {
-            let bound = db.instance_of_expr(symbol.file, param.ty);
+            let bound = db.instance_of_expr(symbol.file, param.ty());
             bound.alternatives().iter().all(|bound| meets(bound, arg))
         })
     };

@@ -173,7 +173,7 @@ fn bind_parameters(db: &Db, symbol: SymbolRef, result: Ty, args: &[Ty]) -> Ty {
     let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
     for (position, arg) in entry.params.range().zip(args).filter(|(_, arg)| !is_null(arg)) {
         let param = &db.program.known(symbol.file).facts.bindings[position];
-        let declared = db.instance_of_expr(symbol.file, param.ty);
+        let declared = db.instance_of_expr(symbol.file, param.ty());
         let arg =
             if matches!(declared, Ty::Function(_)) { as_function(db, arg) } else { arg.clone() };
         unify(&declared, &arg, &mut known);

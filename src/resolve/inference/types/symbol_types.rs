@@ -50,8 +50,8 @@ pub(super) fn associated_here(db: &Db, file: FileId, object: ExprId, name: Name)
     let here = unit.type_scope(scope);
     let found: Symbols = unit
         .bindings(here, name)
-        .filter(|(_, binding)| binding.symbol.is_some())
-        .map(|(_, binding)| SymbolRef { file, symbol: binding.symbol })
+        .filter(|(_, binding)| binding.symbol().is_some())
+        .map(|(_, binding)| SymbolRef { file, symbol: binding.symbol() })
         .filter(|symbol| db.program.symbol(*symbol).kind == SymbolKind::TypeAlias)
         .collect();
     (!found.is_empty()).then(|| symbols_ty(db, &found, true, None))
@@ -80,9 +80,9 @@ fn binding_ty(db: &Db, file: FileId, id: BindingId) -> Ty {
     let binding = db.program.known(file).binding(id);
     match binding.kind {
         BindingKind::TypeParam => parameter_of_owner(db, file, id).unwrap_or(Ty::Param(file, id)),
-        BindingKind::Narrow if binding.ty.is_some() => db.instance_of_expr(file, binding.ty),
+        BindingKind::Narrow if binding.ty().is_some() => db.instance_of_expr(file, binding.ty()),
         BindingKind::Narrow => bindings::guarded(db, file, binding.value).unwrap_or(Ty::Unknown),
-        _ if binding.ty.is_some() => db.instance_of_expr(file, binding.ty),
+        _ if binding.ty().is_some() => db.instance_of_expr(file, binding.ty()),
         _ => db.ty(file, binding.value),
     }
 }
@@ -232,7 +232,7 @@ fn type_variable(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     }
     let mut bound = db.program.bindings(symbol.file, unit, entry.scope, unit.name(entry.name));
     bound
-        .find(|(_, binding)| binding.symbol == symbol.symbol)
+        .find(|(_, binding)| binding.symbol() == symbol.symbol)
         .map(|(id, _)| Ty::Param(symbol.file, id))
 }
 

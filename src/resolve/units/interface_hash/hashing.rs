@@ -161,8 +161,8 @@ impl Ranks<'_> {
         self.name(hasher, binding.name);
         let scopes = (self.scope_id(binding.scope), self.scope_id(binding.block));
         let values =
-            (self.expr_id(binding.ty), self.expr_id(binding.value), self.place(binding.from));
-        (scopes, binding.kind as u8, binding.symbol, binding.import, values).hash(hasher);
+            (self.expr_id(binding.ty()), self.expr_id(binding.value), self.place(binding.from));
+        (scopes, binding.kind as u8, binding.symbol(), binding.import(), values).hash(hasher);
     }
 
     pub(super) fn expr(&self, hasher: &mut FxHasher, expr: Expr, place: u32) {

@@ -304,11 +304,11 @@ pub(super) fn is_exported_by_list(db: &Db, module: Module, name: Name) -> bool {
     bound.peek().is_none()
         || bound.any(|(_, binding)| match binding.kind {
             BindingKind::Symbol => {
-                let symbol = SymbolRef { file, symbol: binding.symbol };
+                let symbol = SymbolRef { file, symbol: binding.symbol() };
                 db.program.symbol(symbol).flags & flags::EXPORTED != 0
             }
             BindingKind::Import => {
-                binding.import.get().is_some_and(|import| unit.facts.imports[import].reexport)
+                binding.import().get().is_some_and(|import| unit.facts.imports[import].reexport)
             }
             _ => true,
         })
