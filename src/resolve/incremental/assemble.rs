@@ -51,8 +51,9 @@ impl Tables {
         let imported = tables.files.ids().map(|file| tables.import_files(file)).collect();
         tables.modules.set_imported(imported);
         let units = tables.files.units();
+        let symbols = tables.files.units().map(|(_, unit)| unit.facts.symbols.len()).sum();
         let with_packages = units.map(|(file, unit)| (file, unit, tables.package_with_names(file)));
-        tables.postings = Postings::of_files(with_packages);
+        tables.postings = Postings::of_files(with_packages, symbols);
         tables.connect();
         derive::derive(&mut tables, |_| true);
         tables

@@ -133,11 +133,13 @@ impl Postings {
         Self { written: Some(written), ..Self::default() }
     }
 
-    /// Creates the posting lists of files with their packages; the files are in order.
+    /// Creates the posting lists of files with their packages. The files are in order, and have
+    /// about as many entries as symbols.
     pub(crate) fn of_files<'u>(
         files: impl Iterator<Item = (FileId, Unit<'u>, Option<u64>)>,
+        symbols: usize,
     ) -> Self {
-        let (mut entries, mut declared) = (Collected::default(), FxHashSet::default());
+        let (mut entries, mut declared) = (Collected::with_room(symbols), FxHashSet::default());
         for (file, unit, package) in files {
             for (list, symbol, flags) in of_file(unit, package) {
                 entries.push(list, SymbolRef { file, symbol });

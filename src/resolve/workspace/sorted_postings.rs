@@ -27,13 +27,13 @@ pub(crate) struct Collected(Vec<Vec<(Question, SymbolRef)>>);
 /// Number of bits that tell the parts of [`Collected`] apart.
 const PART_BITS: u32 = 8;
 
-impl Default for Collected {
-    fn default() -> Self {
-        Self(vec![Vec::new(); 1 << PART_BITS])
-    }
-}
-
 impl Collected {
+    /// Room for about this number of entries: a part that grows is in memory twice.
+    pub(crate) fn with_room(entries: usize) -> Self {
+        let of_part = entries / (1 << PART_BITS);
+        Self((0..1 << PART_BITS).map(|_| Vec::with_capacity(of_part + of_part / 16)).collect())
+    }
+
     /// Adds an entry to a list.
     pub(crate) fn push(&mut self, list: Question, symbol: SymbolRef) {
         let part = usize::try_from(prefix_of(list, PART_BITS)).expect("it has a few bits");
@@ -43,12 +43,16 @@ impl Collected {
 
 impl SortedPostings {
     /// Sorts entries by list. Those of one list keep their order.
-    pub(crate) fn of(Collected(parts): Collected) -> Self {
-        let count = parts.iter().map(Vec::len).sum();
-        let (mut lists, mut starts) = (Vec::new(), Vec::new());
-        let mut symbols = Vec::with_capacity(count);
-        for mut part in parts {
+    pub(crate) fn of(Collected(mut parts): Collected) -> Self {
+        let (mut entries, mut count) = (0, 0);
+        for part in &mut parts {
             part.sort_by_key(|(list, _)| *list);
+            entries += part.len();
+            count += part.chunk_by(|(before, _), (list, _)| before == list).count();
+        }
+        let (mut lists, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count + 1));
+        let mut symbols = Vec::with_capacity(entries);
+        for part in parts {
             for (list, symbol) in part {
                 if lists.last() != Some(&list) {
                     lists.push(list);
@@ -102,7 +106,7 @@ mod tests {
     }
 
     fn sorted(entries: impl IntoIterator<Item = (Question, SymbolRef)>) -> SortedPostings {
-        let mut collected = Collected::default();
+        let mut collected = Collected::with_room(10);
         entries.into_iter().for_each(|(list, symbol)| collected.push(list, symbol));
         SortedPostings::of(collected)
     }
