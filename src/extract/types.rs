@@ -212,7 +212,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
         TypeRule::Builtin { name } => {
             let text = name.as_deref().unwrap_or_else(|| texts::text_of(&walk.input, node));
             let name = walk.facts.name(text);
-            walk.facts.expr(Expr::Literal(name))
+            walk.facts.literal(name)
         }
         TypeRule::SelfType {} => walk.facts.expr(Expr::SelfType(walk.context.scope)),
         TypeRule::Quoted {} => quoted_type(walk, node),

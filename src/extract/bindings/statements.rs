@@ -35,7 +35,7 @@ pub(crate) fn comprehension<'t>(
     let item = value_node.map_or(ExprId::NONE, |value| walk.visit(value, READ));
     walk.close(scope);
     let name = walk.facts.name(container);
-    let base = walk.facts.expr(Expr::Literal(name));
+    let base = walk.facts.literal(name);
     if !item.is_some() {
         return base;
     }

@@ -241,7 +241,7 @@ fn gathered_value(walk: &mut Walk<'_>, callee: ExprId, items: &[ExprId]) -> Expr
         parts.push(names::known(&mut walk.facts, awaited));
     }
     let parts = walk.facts.list(&parts);
-    let (base, tuple) = (walk.facts.expr(Expr::Literal(name)), walk.facts.expr(Expr::Tuple(parts)));
+    let (base, tuple) = (walk.facts.literal(name), walk.facts.expr(Expr::Tuple(parts)));
     types::applied(&mut walk.facts, base, &[tuple])
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn literal(walk: &mut Walk<'_>, ty: &str) -> ExprId {
         return ExprId::NONE;
     }
     let name = walk.facts.name(ty);
-    walk.facts.expr(Expr::Literal(name))
+    walk.facts.literal(name)
 }
 
 /// Visits the names behind a mark that the grammar leaves in the text of a string: the mark is a
@@ -77,7 +77,7 @@ pub(super) fn list_literal<'t>(walk: &mut Walk<'t>, node: Node<'t>, ty: &str) ->
 fn container(walk: &mut Walk<'_>, ty: &str, item: ExprId) -> ExprId {
     if item.is_some() {
         let name = walk.facts.name(ty);
-        let base = walk.facts.expr(Expr::Literal(name));
+        let base = walk.facts.literal(name);
         let list = walk.facts.list(&[item]);
         return walk.facts.expr(Expr::Apply(base, list));
     }

@@ -17,6 +17,8 @@ pub(crate) struct Builder {
     pub(crate) facts: FileFacts,
     /// Sites in order of creation; packed into the facts at the end.
     pub(crate) sites: Vec<Site>,
+    /// Values of builtin types.
+    literals: FxHashMap<NameId, ExprId>,
     /// First byte of the current node.
     pub(crate) at: u32,
     /// Ends of the headers of symbols with a body, in order of creation. No part of the facts.
@@ -84,6 +86,18 @@ impl Builder {
         self.facts.exprs.push(expr);
         self.facts.positions.push(self.at);
         id
+    }
+
+    /// Value of the builtin type of a name: one expression for the file, at its start, because it
+    /// means the same everywhere.
+    pub(crate) fn literal(&mut self, name: NameId) -> ExprId {
+        let Self { facts, literals, .. } = self;
+        *literals.entry(name).or_insert_with(|| {
+            let id = ExprId::at(facts.exprs.len());
+            facts.exprs.push(Expr::Literal(name));
+            facts.positions.push(0);
+            id
+        })
     }
 
     pub(crate) fn get(&self, expr: ExprId) -> Expr {
