@@ -4,28 +4,32 @@
 use crate::units::footprint::Question;
 use cograph_model::graph::SymbolRef;
 
-/// Lists by their hashes, which are uniform.
+/// Number of bits of a hash that tell the parts of [`SortedPostings`] apart.
+const PART_BITS: u32 = 8;
+
+/// Lists by their hashes, which are uniform: in parts by their first bits, so that no step of a
+/// build needs all entries twice.
 #[derive(Debug, Default)]
-pub(crate) struct SortedPostings {
+pub(crate) struct SortedPostings(Vec<Part>);
+
+/// Lists whose hashes have their first bits in common.
+#[derive(Debug)]
+struct Part {
     /// Each list, in order.
     lists: Vec<Question>,
     /// First entry of each list, and the number of entries.
     starts: Vec<u32>,
     /// Entries, by list.
     symbols: Vec<SymbolRef>,
-    /// First list of each prefix of the hash, and the number of lists.
+    /// First list of each value of the next bits of a hash, and the number of lists.
     prefixes: Vec<u32>,
-    /// Number of bits of a hash that a prefix has.
+    /// Number of those bits.
     bits: u32,
 }
 
-/// Entries that are collected for [`SortedPostings`], apart by the first bits of their lists: no
-/// step of the collection needs all of them twice.
+/// Entries that are collected for [`SortedPostings`].
 #[derive(Debug)]
 pub(crate) struct Collected(Vec<Vec<(Question, SymbolRef)>>);
-
-/// Number of bits that tell the parts of [`Collected`] apart.
-const PART_BITS: u32 = 8;
 
 impl Collected {
     /// Room for about this number of entries: a part that grows is in memory twice.
@@ -36,50 +40,55 @@ impl Collected {
 
     /// Adds an entry to a list.
     pub(crate) fn push(&mut self, list: Question, symbol: SymbolRef) {
-        let part = usize::try_from(prefix_of(list, PART_BITS)).expect("it has a few bits");
-        self.0[part].push((list, symbol));
+        self.0[bits_of(list, 0, PART_BITS)].push((list, symbol));
     }
 }
 
 impl SortedPostings {
     /// Sorts entries by list. Those of one list keep their order.
-    pub(crate) fn of(Collected(mut parts): Collected) -> Self {
-        let (mut entries, mut count) = (0, 0);
-        for part in &mut parts {
-            part.sort_by_key(|(list, _)| *list);
-            entries += part.len();
-            count += part.chunk_by(|(before, _), (list, _)| before == list).count();
-        }
-        let (mut lists, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count + 1));
-        let mut symbols = Vec::with_capacity(entries);
-        for part in parts {
-            for (list, symbol) in part {
-                if lists.last() != Some(&list) {
-                    lists.push(list);
-                    starts.push(number(symbols.len()));
-                }
-                symbols.push(symbol);
-            }
-        }
-        starts.push(number(symbols.len()));
-        let bits = lists.len().max(2).ilog2();
-        let first = |prefix| lists.partition_point(|list| prefix_of(*list, bits) < prefix);
-        let prefixes = (0..=1_u64 << bits).map(|prefix| number(first(prefix))).collect();
-        Self { lists, starts, symbols, prefixes, bits }
+    pub(crate) fn of(Collected(parts): Collected) -> Self {
+        Self(parts.into_iter().map(Part::of).collect())
     }
 
     /// Returns the entries of a list, in the order in which they were given.
     pub(crate) fn get(&self, list: Question) -> Option<&[SymbolRef]> {
-        let prefix = usize::try_from(prefix_of(list, self.bits)).ok()?;
-        let (first, end) = (*self.prefixes.get(prefix)?, *self.prefixes.get(prefix + 1)?);
-        let near = &self.lists[first as usize..end as usize];
-        let place = near.iter().position(|one| *one == list)?;
-        Some(self.entries(first as usize + place))
+        self.0.get(bits_of(list, 0, PART_BITS))?.get(list)
     }
 
     /// Returns every list, sorted by hash.
     pub(crate) fn in_order(&self) -> impl Iterator<Item = (Question, &[SymbolRef])> {
-        self.lists.iter().enumerate().map(|(place, list)| (*list, self.entries(place)))
+        self.0.iter().flat_map(|part| {
+            part.lists.iter().enumerate().map(|(place, list)| (*list, part.entries(place)))
+        })
+    }
+}
+
+impl Part {
+    fn of(mut collected: Vec<(Question, SymbolRef)>) -> Self {
+        collected.sort_by_key(|(list, _)| *list);
+        let count = collected.chunk_by(|(before, _), (list, _)| before == list).count();
+        let (mut lists, mut starts) = (Vec::with_capacity(count), Vec::with_capacity(count + 1));
+        for (place, (list, _)) in (0..).zip(&collected) {
+            if lists.last() != Some(list) {
+                lists.push(*list);
+                starts.push(place);
+            }
+        }
+        starts.push(number(collected.len()));
+        // Reserved apart: in place, a vector keeps the room of twice its items.
+        let mut symbols = Vec::with_capacity(collected.len());
+        symbols.extend(collected.into_iter().map(|(_, symbol)| symbol));
+        let bits = count.max(2).ilog2();
+        let first = |next| lists.partition_point(|list| bits_of(*list, PART_BITS, bits) < next);
+        let prefixes = (0..=1 << bits).map(|next| number(first(next))).collect();
+        Self { lists, starts, symbols, prefixes, bits }
+    }
+
+    fn get(&self, list: Question) -> Option<&[SymbolRef]> {
+        let prefix = bits_of(list, PART_BITS, self.bits);
+        let (first, end) = (self.prefixes[prefix] as usize, self.prefixes[prefix + 1] as usize);
+        let place = self.lists[first..end].iter().position(|one| *one == list)?;
+        Some(self.entries(first + place))
     }
 
     fn entries(&self, place: usize) -> &[SymbolRef] {
@@ -87,8 +96,10 @@ impl SortedPostings {
     }
 }
 
-fn prefix_of(Question(hash): Question, bits: u32) -> u64 {
-    hash.checked_shr(u64::BITS - bits).unwrap_or(0)
+/// Bits of a hash behind its first `skipped` ones, as a number.
+fn bits_of(Question(hash): Question, skipped: u32, count: u32) -> usize {
+    let bits = (hash << skipped) >> (u64::BITS - count);
+    usize::try_from(bits).expect("a prefix has few bits")
 }
 
 fn number(count: usize) -> u32 {
