@@ -41,7 +41,7 @@ fn what_was_published_is_read() {
             assert_eq!(*symbol.name_text, *facts.names[wanted.name.0 as usize]);
             assert_eq!(
                 (symbol.kind, symbol.extent, symbol.name_at),
-                (wanted.kind, details.extent(wanted), details.name_at)
+                (wanted.kind, wanted.extent(details), details.name_at)
             );
             assert_eq!((symbol.arity, symbol.flags), (wanted.arity, wanted.flags));
             assert_eq!(

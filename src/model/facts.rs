@@ -5,6 +5,7 @@
 //! resolve. Ids are positions in the vectors of the same `FileFacts`. Name resolution reads it and
 //! does not modify it.
 
+mod binding;
 mod clauses;
 mod complexity;
 mod details;
@@ -13,6 +14,7 @@ mod operands;
 mod sites;
 mod synthetic;
 
+pub use binding::{Binding, BindingKind};
 pub use clauses::Clauses;
 pub use complexity::Complexity;
 pub use details::Details;
@@ -21,7 +23,7 @@ pub use operands::{ArgumentLabel, Contextual, Wrapper};
 pub use sites::Sites;
 pub use synthetic::{CALL_SUFFIX, Synthetic, external_callable};
 
-use super::{Position, Problem, SiteKind, SymbolKind, Visibility};
+use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
 
 /// Facts of one file.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -178,6 +180,12 @@ pub struct Symbol {
 const _: () = assert!(size_of::<Symbol>() <= 64);
 
 impl Symbol {
+    /// Whole extent, with decorators, without the doc comment.
+    pub fn extent(&self, details: &Details) -> Span {
+        let Symbol { start_byte, end_byte, .. } = *self;
+        Span { start_byte, end_byte, start: details.start, end: details.end }
+    }
+
     /// Decorators, bases, type parameters and owner.
     pub fn clauses(&self) -> &Clauses {
         self.clauses.as_deref().unwrap_or(&Clauses::NONE)
@@ -252,102 +260,6 @@ pub mod flags {
     pub const ARGUMENT: u32 = 1 << 23;
     /// Type that is named by its tag alone: its header starts with the keyword for it.
     pub const TAGGED: u32 = 1 << 24;
-}
-
-/// Binding of a name in a scope.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Binding {
-    /// Scope that owns it.
-    pub scope: ScopeId,
-    /// Innermost scope at its position (differs from `scope` inside flow blocks).
-    pub block: ScopeId,
-    /// Name.
-    pub name: NameId,
-    /// Kind.
-    pub kind: BindingKind,
-    /// First byte at which it is visible.
-    pub from: u32,
-    /// Symbol, import or declared type, by kind: one field, because there are as many bindings in
-    /// memory as symbols.
-    target: u32,
-    /// Value.
-    pub value: ExprId,
-}
-
-impl Binding {
-    /// Place of a name, bound to nothing yet.
-    pub const fn at(scope: ScopeId, block: ScopeId, name: NameId, from: u32) -> Self {
-        let (kind, value) = (BindingKind::Symbol, ExprId::NONE);
-        Self { scope, block, name, kind, from, target: u32::MAX, value }
-    }
-
-    /// The same name in the same place, bound to a symbol.
-    pub fn of_symbol(self, symbol: LocalSymbol) -> Self {
-        Self { kind: BindingKind::Symbol, target: symbol.0, value: ExprId::NONE, ..self }
-    }
-
-    /// The same name in the same place, bound to an import.
-    pub fn of_import(self, import: ImportId) -> Self {
-        Self { kind: BindingKind::Import, target: import.0, value: ExprId::NONE, ..self }
-    }
-
-    /// The same name in the same place, bound to a value of a declared type. The kind is neither
-    /// that of symbols nor that of imports.
-    pub fn of_value(self, kind: BindingKind, ty: ExprId, value: ExprId) -> Self {
-        debug_assert!(!matches!(kind, BindingKind::Symbol | BindingKind::Import));
-        Self { kind, target: ty.0, value, ..self }
-    }
-
-    /// Symbol, for `BindingKind::Symbol`.
-    pub fn symbol(&self) -> LocalSymbol {
-        LocalSymbol(if self.kind == BindingKind::Symbol { self.target } else { u32::MAX })
-    }
-
-    /// Import, for `BindingKind::Import`.
-    pub fn import(&self) -> ImportId {
-        ImportId(if self.kind == BindingKind::Import { self.target } else { u32::MAX })
-    }
-
-    /// Declared type.
-    pub fn ty(&self) -> ExprId {
-        let is_typed = !matches!(self.kind, BindingKind::Symbol | BindingKind::Import);
-        ExprId(if is_typed { self.target } else { u32::MAX })
-    }
-
-    /// Changes the declared type, unless it is bound to a symbol or an import.
-    pub fn set_ty(&mut self, ty: ExprId) {
-        if !matches!(self.kind, BindingKind::Symbol | BindingKind::Import) {
-            self.target = ty.0;
-        }
-    }
-}
-
-// As for symbols.
-const _: () = assert!(size_of::<Binding>() <= 28);
-
-/// Kind of a binding.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum BindingKind {
-    /// Definition.
-    Symbol,
-    /// Import.
-    Import,
-    /// Parameter; `ty` or the default `value` may be known.
-    Param,
-    /// Type parameter; `ty` is its bound.
-    TypeParam,
-    /// Declaration or assignment of a variable.
-    Value,
-    /// Field assigned through the receiver (`self.x = value`), owned by the type's scope.
-    Field,
-    /// Narrowing of an existing variable: in `block` it has type `ty`, or the one that the type
-    /// guard `value` implies.
-    Narrow,
-    /// Belongs to an outer scope although it is assigned here (`global`, `nonlocal`).
-    Outer,
-    /// No variable: `value` is the result of the closure with this scope, or `ty` the declared type
-    /// of its holder.
-    Result,
 }
 
 /// Import of a name (or of all names) from another module.

@@ -233,7 +233,7 @@ impl Contents<'_> {
                 + 4 * u32::from(symbol.kind as u8)
                 + 128 * symbol.flags;
             let details = &facts.details[position];
-            let (extent, at) = (details.extent(symbol), details.name_at);
+            let (extent, at) = (symbol.extent(details), details.name_at);
             self.lines.push(format!(
                 "symbol|{}|{name}|{traits}|{container}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}|{}\
                  |{references}|{first}|{length}|{}",

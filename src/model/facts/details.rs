@@ -1,7 +1,7 @@
 //! What is stored of a symbol and not resolved with: a full build drops it once it is on disk.
 
-use super::{Symbol, complexity::Complexity};
-use crate::{Position, Span};
+use super::complexity::Complexity;
+use crate::Position;
 
 /// Part of a symbol that the resolution of other files does not need.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -21,12 +21,6 @@ pub struct Details {
 }
 
 impl Details {
-    /// Whole extent of its symbol, with decorators, without the doc comment.
-    pub fn extent(&self, symbol: &Symbol) -> Span {
-        let Symbol { start_byte, end_byte, .. } = *symbol;
-        Span { start_byte, end_byte, start: self.start, end: self.end }
-    }
-
     /// Number of lines of the extent.
     pub fn lines(&self) -> u32 {
         self.end.line.saturating_sub(self.start.line) + 1

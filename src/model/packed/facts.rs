@@ -1,7 +1,9 @@
 //! Encoding of a file's facts. Names are in the word table that the writer shares between files.
 
+mod deltas;
 mod expressions;
 
+use self::deltas::{DeltaState, position, run};
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::facts::{
@@ -263,21 +265,6 @@ fn blank_import() -> Import {
     }
 }
 
-/// Values of the previous item, for delta encoding.
-#[derive(Default)]
-struct DeltaState {
-    scope: u32,
-    other_scope: u32,
-    symbol: u32,
-    expr: u32,
-    other_expr: u32,
-    list: u32,
-    binding: u32,
-    line: u32,
-    byte: u32,
-    number: u32,
-}
-
 fn scope<P: Pass>(pass: &mut P, scope: &Scope, before: &mut DeltaState) -> Option<Scope> {
     let parent = ScopeId(pass.id_near(scope.parent.0, &mut before.scope)?);
     let kind = pass.one_of(scope.kind, &SCOPE_KINDS)?;
@@ -287,21 +274,6 @@ fn scope<P: Pass>(pass: &mut P, scope: &Scope, before: &mut DeltaState) -> Optio
     let end = pass.near(scope.end, start)?;
     before.byte = start;
     Some(Scope { parent, kind, symbol, owner, start, end })
-}
-
-/// Run of a vector in which most runs are consecutive.
-fn run<P: Pass>(pass: &mut P, run: Run, end: &mut u32) -> Option<Run> {
-    let len = pass.small(run.len)?;
-    // The start of an empty run is irrelevant, but round trips must be exact.
-    let start = if len == 0 { pass.small(run.start)? } else { pass.near(run.start, *end)? };
-    if len > 0 {
-        *end = start.checked_add(len)?;
-    }
-    Some(Run { start, len })
-}
-
-fn position<P: Pass>(pass: &mut P, at: Position, line: u32) -> Option<Position> {
-    Some(Position { line: pass.near(at.line, line)?, column: pass.small(at.column)? })
 }
 
 /// Bits for optional parts that few symbols have.
@@ -340,7 +312,7 @@ fn symbol<P: Pass>(
     let container = LocalSymbol(pass.id_near(symbol.container.0, &mut before.symbol)?);
     let scope = ScopeId(pass.id_near(symbol.scope.0, &mut before.scope)?);
     let inner = ScopeId(pass.id_near(symbol.inner.0, &mut before.other_scope)?);
-    let extent = details.extent(symbol);
+    let extent = symbol.extent(details);
     let start = position(pass, extent.start, before.line)?;
     let end = position(pass, extent.end, start.line)?;
     let start_byte = pass.near(extent.start_byte, before.byte)?;

@@ -10,11 +10,11 @@ const PART_BITS: u32 = 8;
 /// Lists by their hashes, which are uniform: in parts by their first bits, so that no step of a
 /// build needs all entries twice.
 #[derive(Debug, Default)]
-pub(crate) struct SortedPostings(Vec<Part>);
+pub(crate) struct SortedPostings(Vec<ListRange>);
 
 /// Lists whose hashes have their first bits in common.
 #[derive(Debug)]
-struct Part {
+struct ListRange {
     /// Each list, in order.
     lists: Vec<Question>,
     /// First entry of each list, and the number of entries.
@@ -47,7 +47,7 @@ impl Collected {
 impl SortedPostings {
     /// Sorts entries by list. Those of one list keep their order.
     pub(crate) fn of(Collected(parts): Collected) -> Self {
-        Self(parts.into_iter().map(Part::of).collect())
+        Self(parts.into_iter().map(ListRange::of).collect())
     }
 
     /// Returns the entries of a list, in the order in which they were given.
@@ -63,7 +63,7 @@ impl SortedPostings {
     }
 }
 
-impl Part {
+impl ListRange {
     fn of(mut collected: Vec<(Question, SymbolRef)>) -> Self {
         collected.sort_by_key(|(list, _)| *list);
         let count = collected.chunk_by(|(before, _), (list, _)| before == list).count();

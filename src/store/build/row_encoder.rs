@@ -172,7 +172,7 @@ impl<R: RowSink> RowWriter<R> {
             }
             let traits =
                 Traits { visibility: symbol.visibility, kind: symbol.kind, flags: symbol.flags };
-            let extent = details.extent(symbol);
+            let extent = symbol.extent(details);
             let signature = pack_signature(&details.signature, name_of(facts, symbol.name));
             self.rows.add(row!(symbol {
                 id: key,

@@ -1,6 +1,6 @@
 //! Encoding of expressions: a tag and operands.
 
-use super::{DeltaState, run};
+use super::deltas::{DeltaState, run};
 use crate::facts::{ArgumentLabel, Contextual, Expr, ExprId, NameId, Run, ScopeId, Wrapper};
 use crate::packed::Pass;
 

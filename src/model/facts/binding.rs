@@ -1,0 +1,99 @@
+//! Bindings: what a name means in a scope.
+
+use super::ids::{ExprId, ImportId, LocalSymbol, NameId, ScopeId};
+
+/// Binding of a name in a scope.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Binding {
+    /// Scope that owns it.
+    pub scope: ScopeId,
+    /// Innermost scope at its position (differs from `scope` inside flow blocks).
+    pub block: ScopeId,
+    /// Name.
+    pub name: NameId,
+    /// Kind.
+    pub kind: BindingKind,
+    /// First byte at which it is visible.
+    pub from: u32,
+    /// Symbol, import or declared type, by kind: one field, because there are as many bindings in
+    /// memory as symbols.
+    target: u32,
+    /// Value.
+    pub value: ExprId,
+}
+
+impl Binding {
+    /// Place of a name, bound to nothing yet.
+    pub const fn at(scope: ScopeId, block: ScopeId, name: NameId, from: u32) -> Self {
+        let (kind, value) = (BindingKind::Symbol, ExprId::NONE);
+        Self { scope, block, name, kind, from, target: u32::MAX, value }
+    }
+
+    /// The same name in the same place, bound to a symbol.
+    pub fn of_symbol(self, symbol: LocalSymbol) -> Self {
+        Self { kind: BindingKind::Symbol, target: symbol.0, value: ExprId::NONE, ..self }
+    }
+
+    /// The same name in the same place, bound to an import.
+    pub fn of_import(self, import: ImportId) -> Self {
+        Self { kind: BindingKind::Import, target: import.0, value: ExprId::NONE, ..self }
+    }
+
+    /// The same name in the same place, bound to a value of a declared type. The kind is neither
+    /// that of symbols nor that of imports.
+    pub fn of_value(self, kind: BindingKind, ty: ExprId, value: ExprId) -> Self {
+        debug_assert!(!matches!(kind, BindingKind::Symbol | BindingKind::Import));
+        Self { kind, target: ty.0, value, ..self }
+    }
+
+    /// Symbol, for `BindingKind::Symbol`.
+    pub fn symbol(&self) -> LocalSymbol {
+        LocalSymbol(if self.kind == BindingKind::Symbol { self.target } else { u32::MAX })
+    }
+
+    /// Import, for `BindingKind::Import`.
+    pub fn import(&self) -> ImportId {
+        ImportId(if self.kind == BindingKind::Import { self.target } else { u32::MAX })
+    }
+
+    /// Declared type.
+    pub fn ty(&self) -> ExprId {
+        let is_typed = !matches!(self.kind, BindingKind::Symbol | BindingKind::Import);
+        ExprId(if is_typed { self.target } else { u32::MAX })
+    }
+
+    /// Changes the declared type, unless it is bound to a symbol or an import.
+    pub fn set_ty(&mut self, ty: ExprId) {
+        if !matches!(self.kind, BindingKind::Symbol | BindingKind::Import) {
+            self.target = ty.0;
+        }
+    }
+}
+
+// As for symbols.
+const _: () = assert!(size_of::<Binding>() <= 28);
+
+/// Kind of a binding.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BindingKind {
+    /// Definition.
+    Symbol,
+    /// Import.
+    Import,
+    /// Parameter; `ty` or the default `value` may be known.
+    Param,
+    /// Type parameter; `ty` is its bound.
+    TypeParam,
+    /// Declaration or assignment of a variable.
+    Value,
+    /// Field assigned through the receiver (`self.x = value`), owned by the type's scope.
+    Field,
+    /// Narrowing of an existing variable: in `block` it has type `ty`, or the one that the type
+    /// guard `value` implies.
+    Narrow,
+    /// Belongs to an outer scope although it is assigned here (`global`, `nonlocal`).
+    Outer,
+    /// No variable: `value` is the result of the closure with this scope, or `ty` the declared type
+    /// of its holder.
+    Result,
+}
