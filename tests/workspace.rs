@@ -1,6 +1,7 @@
 //! A workspace: several repositories asked as one, with the edges between them, as the program
 //! prints them.
 
+mod managers;
 mod results;
 
 use std::fs;

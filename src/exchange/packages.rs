@@ -1,8 +1,11 @@
 //! Packages of files, and of names outside of the repository, as far as manifests and locks of
 //! package managers say. Which manager a language has is data.
 
+mod content;
 mod kept;
 mod manifest;
+mod markup;
+mod scripts;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -10,8 +13,8 @@ use std::sync::{Arc, LazyLock};
 use rustc_hash::FxHashMap;
 
 use cograph_model::RepoPath;
+pub(crate) use content::{Manifest, folded, is_version};
 pub use kept::{KeptManifests, MAX_KEPT_MANIFESTS, ManifestFiles};
-pub(crate) use manifest::{Manifest, folded, is_version};
 
 /// Reads a file of the repository; none if there is none that can be read.
 pub type ReadText<'r> = &'r dyn Fn(&RepoPath) -> Option<Vec<u8>>;
@@ -23,6 +26,8 @@ pub(crate) struct Manager {
     pub(crate) languages: Vec<String>,
     pub(crate) manifests: Vec<String>,
     pub(crate) locks: Vec<String>,
+    /// How manifests and locks are written, where their names do not say that.
+    format: String,
     name: Vec<String>,
     version: Vec<String>,
     needs: Vec<String>,
@@ -66,6 +71,8 @@ pub(crate) struct Packages<'r> {
     source: ManifestSource<'r>,
     /// By the path of a manifest or lock; none for one that is not read.
     read_before: FxHashMap<String, Option<Arc<Manifest>>>,
+    /// Manifests without a fixed name, by their directories.
+    by_directory: FxHashMap<String, Vec<String>>,
 }
 
 /// Where manifests come from.
@@ -77,12 +84,24 @@ enum ManifestSource<'r> {
 
 impl<'r> Packages<'r> {
     pub(crate) fn new(read: ReadText<'r>) -> Self {
-        Self { source: ManifestSource::Read(read), read_before: FxHashMap::default() }
+        Self::of(ManifestSource::Read(read))
     }
 
     /// The same with manifests that are kept.
     pub(crate) fn kept(files: &'r ManifestFiles<'r>) -> Self {
-        Self { source: ManifestSource::Kept(files), read_before: FxHashMap::default() }
+        Self::of(ManifestSource::Kept(files))
+    }
+
+    fn of(source: ManifestSource<'r>) -> Self {
+        Self { source, read_before: FxHashMap::default(), by_directory: FxHashMap::default() }
+    }
+
+    /// Adds manifests without a fixed name.
+    pub(crate) fn add_paths(&mut self, paths: Vec<String>) {
+        for path in paths {
+            let directory = path.rsplit_once('/').map_or("", |(above, _)| above).to_owned();
+            self.by_directory.entry(directory).or_default().push(path);
+        }
     }
 
     /// Package that a file of a language belongs to: that of the nearest manifest above it.
@@ -123,7 +142,7 @@ impl<'r> Packages<'r> {
         };
         let rest = name.get(own.len()..).unwrap_or_default();
         let locked = self.above(directory, manager, &manager.locks, |one| {
-            one.versions.get(&manifest::folded(&own)).cloned()
+            one.versions.get(&folded(&own)).cloned()
         });
         let version = match locked {
             Some(version) => version,
@@ -144,9 +163,10 @@ impl<'r> Packages<'r> {
         let mut directory = Some(directory);
         while let Some(here) = directory {
             for name in names {
-                let path = if here.is_empty() { name.clone() } else { format!("{here}/{name}") };
-                if let Some(found) = self.manifest(manager, path).as_deref().and_then(&part) {
-                    return Some(found);
+                for path in self.paths_in(here, name) {
+                    if let Some(found) = self.manifest(manager, path).as_deref().and_then(&part) {
+                        return Some(found);
+                    }
                 }
             }
             let above = here.rfind('/').map_or("", |end| &here[..end]);
@@ -155,16 +175,29 @@ impl<'r> Packages<'r> {
         None
     }
 
+    /// Paths in a directory that may be those of a manifest.
+    fn paths_in(&self, directory: &str, name: &str) -> Vec<String> {
+        match name.strip_prefix('*') {
+            Some(ending) => {
+                let own = self.by_directory.get(directory).into_iter().flatten();
+                own.filter(|path| path.ends_with(ending)).cloned().collect()
+            }
+            None if directory.is_empty() => vec![name.to_owned()],
+            None => vec![format!("{directory}/{name}")],
+        }
+    }
+
     pub(crate) fn manifest(&mut self, manager: &Manager, path: String) -> Option<Arc<Manifest>> {
-        let Self { source, read_before } = self;
+        let Self { source, read_before, .. } = self;
         let known = read_before.entry(path).or_insert_with_key(|path| {
             let keys = manifest::Keys {
+                format: &manager.format,
                 name: &manager.name,
                 written: &manager.written,
                 version: &manager.version,
                 needs: &manager.needs,
             };
-            let parse = |bytes: &[u8]| Manifest::read(path, &String::from_utf8_lossy(bytes), &keys);
+            let parse = |bytes: &[u8]| keys.read(path, &String::from_utf8_lossy(bytes));
             match source {
                 ManifestSource::Read(read) => Some(Arc::new(parse(&read(&RepoPath::new(path)?)?))),
                 ManifestSource::Kept(files) => files.manifest(path, parse),
@@ -179,7 +212,7 @@ impl Manager {
     fn starts_with(&self, name: &str, package: &str) -> bool {
         let own = name.get(..package.len()).unwrap_or_default();
         !package.is_empty()
-            && manifest::folded(own) == manifest::folded(package)
+            && folded(own) == folded(package)
             && (name.len() == package.len() || self.separates(&name[package.len()..]))
     }
 

@@ -7,7 +7,7 @@ use crate::packages::{
 };
 use cograph_model::RepoPath;
 use cograph_model::package::{ModuleFiles, ModuleForm, OfferedPackage, Requirement};
-use cograph_store::{Snapshot, StoreError};
+use cograph_store::{PathTable, Snapshot, StoreError};
 
 /// Maximum number of manifests of one manager that are read.
 pub const MAX_MANIFESTS: usize = 2000;
@@ -23,12 +23,7 @@ pub fn packages(
         let Some(form) = form_of(manager) else { continue };
         let mut places: BTreeSet<(usize, &str)> = BTreeSet::new();
         for file in &manager.manifests {
-            let ending = paths.ending_with(file).into_iter();
-            let whole = ending.filter_map(|(_, path)| {
-                let directory = path.strip_suffix(file.as_str())?;
-                (directory.is_empty() || directory.ends_with('/')).then_some(path)
-            });
-            places.extend(whole.map(|path| (path.len(), path)));
+            places.extend(with_name(&paths, file).map(|path| (path.len(), path)));
         }
         let mut own: Vec<OfferedPackage> = Vec::new();
         for (_, path) in places.into_iter().take(MAX_MANIFESTS) {
@@ -54,13 +49,36 @@ pub fn packages(
     Ok(found)
 }
 
+/// Paths of the files with a name, or with an ending (`*.x`).
+fn with_name<'p>(paths: &'p PathTable, name: &str) -> impl Iterator<Item = &'p str> {
+    let (ending, is_whole) = match name.strip_prefix('*') {
+        Some(ending) => (ending.to_owned(), false),
+        None => (name.to_owned(), true),
+    };
+    paths.ending_with(&ending).into_iter().filter_map(move |(_, path)| {
+        let directory = path.strip_suffix(ending.as_str())?;
+        (!is_whole || directory.is_empty() || directory.ends_with('/')).then_some(path)
+    })
+}
+
 /// What the code of a repository needs.
 pub struct Requirements<'r>(Packages<'r>);
 
 impl<'r> Requirements<'r> {
-    /// Reads manifests when they are needed.
-    pub fn new(files: &'r ManifestFiles<'r>) -> Self {
-        Self(Packages::kept(files))
+    /// Reads manifests when they are needed; of those without a fixed name, the given paths.
+    pub fn new(files: &'r ManifestFiles<'r>, with_endings: Vec<String>) -> Self {
+        let mut packages = Packages::kept(files);
+        packages.add_paths(with_endings);
+        Self(packages)
+    }
+
+    /// Paths of all manifests without a fixed name.
+    pub fn paths(snapshot: &Snapshot) -> Result<Vec<String>, StoreError> {
+        let paths = snapshot.path_table()?;
+        let names = MANAGERS.values().flat_map(|manager| &manager.manifests);
+        let endings = names.filter(|name| name.starts_with('*'));
+        let found = endings.flat_map(|name| with_name(&paths, name).take(MAX_MANIFESTS));
+        Ok(found.map(str::to_owned).collect())
     }
 
     /// What the manifests above a file in a language say of a package.
@@ -100,6 +118,7 @@ fn form_of(manager: &Manager) -> Option<ModuleForm> {
         files: match modules.files.as_str() {
             "directory" => ModuleFiles::Directory,
             "declared" => ModuleFiles::Declared,
+            "included" => ModuleFiles::Included,
             _ => ModuleFiles::Path,
         },
         is_prefixed: modules.prefixed,
@@ -136,7 +155,7 @@ mod tests {
                 OfferedPackage { manager: manager.to_owned(), name, ..OfferedPackage::default() };
             let (stamp, kept) = (|_: &RepoPath| Some(FileStamp::default()), Default::default());
             let files = ManifestFiles { read: &read, stamp: &stamp, kept: &kept };
-            Requirements::new(&files).of(&path, language, &package)
+            Requirements::new(&files, Vec::new()).of(&path, language, &package)
         };
         let declared = |version: &str| Requirement::Declared(version.to_owned());
         let own = [("pyproject.toml", manifest)];
@@ -168,7 +187,9 @@ mod tests {
         assert_eq!(written(&MANAGERS["npm"], "greet-lib", ""), "greet-lib");
         for manager in MANAGERS.values().filter(|manager| manager.modules.is_some()) {
             let modules = manager.modules.as_ref().expect("filtered");
-            assert!(["path", "directory", "declared"].contains(&modules.files.as_str()));
+            assert!(
+                ["path", "directory", "declared", "included"].contains(&modules.files.as_str())
+            );
         }
     }
 }

@@ -11,6 +11,8 @@ pub enum ModuleFiles {
     Directory,
     /// A module has the files that declare to be part of it, wherever they are.
     Declared,
+    /// A module is a header, with those that it includes: the end of its path.
+    Included,
 }
 
 /// How qualified names lead to the files of a package.

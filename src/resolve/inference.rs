@@ -31,6 +31,7 @@ pub(super) use members::{
     receiver, structural, type_flow,
 };
 pub(super) use names::{
-    conditions, definition, linkage, namespaces, placement, scopes, variants, visited, wildcard,
+    conditions, definition, linkage, namespaces, outside, placement, scopes, variants, visited,
+    wildcard,
 };
 pub(super) use types::{callee, generics, infer, lists, return_types, symbol_types};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
-use super::manifest::Manifest;
+use super::content::Manifest;
 use cograph_model::RepoPath;
 use cograph_model::graph::FileStamp;
 

@@ -1,74 +1,54 @@
 //! One manifest or lock file, read by the ending of its name. What is not understood is left out.
 
-use std::collections::BTreeMap;
-
 use serde_json::Value;
+
+use super::content::{Manifest, folded, is_version, without_doubles};
+use super::{markup, scripts};
 
 /// Where a manifest has what: paths of keys, separated by dots, the first that exists counts.
 pub(crate) struct Keys<'k> {
+    /// How it is written; empty if the name of the file says that.
+    pub(crate) format: &'k str,
     pub(crate) name: &'k [String],
     pub(crate) written: &'k [String],
     pub(crate) version: &'k [String],
     pub(crate) needs: &'k [String],
 }
 
-/// What a manifest or lock says.
-#[derive(Debug, Default)]
-pub(crate) struct Manifest {
-    /// Name of its own package; empty if it has none.
-    pub(crate) name: String,
-    /// Name that code has for its own package; empty if that is the name.
-    pub(crate) written: String,
-    /// Version of its own package; empty if it has none.
-    pub(crate) version: String,
-    /// Wanted versions by the names of packages, as written.
-    pub(crate) needs: BTreeMap<String, String>,
-    /// Versions by the folded names of packages, without those that have several.
-    pub(crate) versions: BTreeMap<String, String>,
-}
-
-/// Name without the differences that managers ignore.
-pub(crate) fn folded(name: &str) -> String {
-    name.to_lowercase().replace(['-', '_', '.'], "-")
-}
-
-/// True for a whole version, with nothing that means a range.
-pub(crate) fn is_version(text: &str) -> bool {
-    let text = text.strip_prefix('v').unwrap_or(text);
-    let starts = text.starts_with(|c: char| c.is_ascii_digit());
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '+');
-    starts && text.contains('.') && text.chars().all(is_plain)
-}
-
-impl Manifest {
-    pub(crate) fn read(path: &str, text: &str, keys: &Keys<'_>) -> Self {
-        let ending = path.rsplit('.').next().unwrap_or_default();
+impl Keys<'_> {
+    /// Reads a manifest or lock.
+    pub(crate) fn read(&self, path: &str, text: &str) -> Manifest {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let ending = name.rsplit('.').next().unwrap_or_default();
         match ending {
-            "json" => serde_json::from_str(text).map(|value| Self::of(&value, keys)),
+            _ if self.format == "markup" => Ok(markup::manifest(name, text)),
+            "lock" if self.format == "calls" => Ok(scripts::lock(text)),
+            _ if self.format == "calls" => Ok(scripts::manifest(text)),
+            "json" => serde_json::from_str(text).map(|value| self.of(&value)),
             "lock" if text.trim_start().starts_with('{') => {
-                serde_json::from_str(text).map(|value| Self::of(&value, keys))
+                serde_json::from_str(text).map(|value| self.of(&value))
             }
             "toml" | "lock" => {
-                toml::from_str(text).map(|value| Self::of(&value, keys)).or(Ok(Self::default()))
+                toml::from_str(text).map(|value| self.of(&value)).or(Ok(Manifest::default()))
             }
-            "txt" => Ok(Self::of_pins(text)),
-            _ => Ok(Self::of_directives(text)),
+            "txt" => Ok(of_pins(text)),
+            _ => Ok(of_directives(text)),
         }
         .unwrap_or_default()
     }
 
-    fn of(value: &Value, keys: &Keys<'_>) -> Self {
+    fn of(&self, value: &Value) -> Manifest {
         let text = |paths: &[String]| {
             let found = paths.iter().find_map(|path| at(value, path)?.as_str());
             found.unwrap_or_default().to_owned()
         };
-        let mut manifest = Self {
-            name: text(keys.name),
-            written: text(keys.written),
-            version: text(keys.version),
-            ..Self::default()
+        let mut manifest = Manifest {
+            name: text(self.name),
+            written: text(self.written),
+            version: text(self.version),
+            ..Manifest::default()
         };
-        for needs in keys.needs.iter().filter_map(|path| at(value, path)) {
+        for needs in self.needs.iter().filter_map(|path| at(value, path)) {
             for (name, wanted) in needs.as_object().into_iter().flatten() {
                 let wanted = wanted.as_str().or_else(|| wanted.get("version")?.as_str());
                 manifest.needs.insert(name.clone(), exact(wanted.unwrap_or_default()).to_owned());
@@ -82,48 +62,47 @@ impl Manifest {
         manifest.versions = without_doubles(versions);
         manifest
     }
+}
 
-    /// Lines with a name, `==` and a version.
-    fn of_pins(text: &str) -> Self {
-        let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
-        let pins = lines
-            .map(requirement)
-            .filter(|(name, version)| !name.is_empty() && is_version(version));
-        let pins = pins.map(|(name, version)| (folded(name), version.to_owned()));
-        Self { versions: without_doubles(pins), ..Self::default() }
-    }
+/// Lines with a name, `==` and a version.
+fn of_pins(text: &str) -> Manifest {
+    let lines = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
+    let pins =
+        lines.map(requirement).filter(|(name, version)| !name.is_empty() && is_version(version));
+    let pins = pins.map(|(name, version)| (folded(name), version.to_owned()));
+    Manifest { versions: without_doubles(pins), ..Manifest::default() }
+}
 
-    /// Lines with a directive, a path and a version, or blocks of such lines.
-    fn of_directives(text: &str) -> Self {
-        let mut manifest = Self::default();
-        let mut block = "";
-        for line in text.lines() {
-            let line = line.split("//").next().unwrap_or_default().trim();
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let (directive, words) = match words.as_slice() {
-                [")"] => {
-                    block = "";
-                    continue;
-                }
-                [directive, "("] => {
-                    block = directive;
-                    continue;
-                }
-                words if !block.is_empty() => (block, words),
-                [directive, words @ ..] => (*directive, words),
-                [] => continue,
-            };
-            match (directive, words) {
-                ("module", [name]) => manifest.name = name.trim_matches('"').to_owned(),
-                ("require", [name, version]) => {
-                    manifest.needs.insert((*name).to_owned(), (*version).to_owned());
-                    manifest.versions.insert(folded(name), (*version).to_owned());
-                }
-                _ => {}
+/// Lines with a directive, a path and a version, or blocks of such lines.
+fn of_directives(text: &str) -> Manifest {
+    let mut manifest = Manifest::default();
+    let mut block = "";
+    for line in text.lines() {
+        let line = line.split("//").next().unwrap_or_default().trim();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (directive, words) = match words.as_slice() {
+            [")"] => {
+                block = "";
+                continue;
             }
+            [directive, "("] => {
+                block = directive;
+                continue;
+            }
+            words if !block.is_empty() => (block, words),
+            [directive, words @ ..] => (*directive, words),
+            [] => continue,
+        };
+        match (directive, words) {
+            ("module", [name]) => manifest.name = name.trim_matches('"').to_owned(),
+            ("require", [name, version]) => {
+                manifest.needs.insert((*name).to_owned(), (*version).to_owned());
+                manifest.versions.insert(folded(name), (*version).to_owned());
+            }
+            _ => {}
         }
-        manifest
     }
+    manifest
 }
 
 fn at<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
@@ -158,19 +137,4 @@ fn locked(value: &Value) -> impl Iterator<Item = (String, String)> + '_ {
     let listed =
         listed.filter_map(move |one| Some((folded(one.get("name")?.as_str()?), version(one)?)));
     by_path.chain(listed)
-}
-
-fn without_doubles(pairs: impl Iterator<Item = (String, String)>) -> BTreeMap<String, String> {
-    let mut found: BTreeMap<String, Option<String>> = BTreeMap::new();
-    for (name, version) in pairs {
-        found
-            .entry(name)
-            .and_modify(|known| {
-                if known.as_ref() != Some(&version) {
-                    *known = None;
-                }
-            })
-            .or_insert(Some(version));
-    }
-    found.into_iter().filter_map(|(name, version)| Some((name, version?))).collect()
 }

@@ -9,9 +9,12 @@
 //! Each function reads one snapshot. Nothing is stored: an edge is as fresh as both snapshots.
 
 mod exports;
+mod headers;
 mod names;
+mod renames;
 mod subject;
 
 pub use exports::{Export, Exports, MAX_POSSIBLE};
 pub use names::{OutsideName, OutsideNames, UseFilter, UseLookup, UseSite, may_name};
+pub use renames::Renamed;
 pub use subject::{Subject, subjects};

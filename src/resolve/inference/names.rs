@@ -8,7 +8,7 @@ pub(crate) mod definition;
 pub(crate) mod linkage;
 pub(super) mod module_members;
 pub(crate) mod namespaces;
-pub(super) mod outside;
+pub(crate) mod outside;
 pub(super) mod paths;
 pub(crate) mod placement;
 pub(crate) mod scopes;

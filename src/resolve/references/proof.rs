@@ -4,15 +4,15 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::inference::{derived, extensions, hierarchy, infer, lookup, scopes};
+use crate::inference::{derived, extensions, hierarchy, infer, lookup, outside, scopes};
 use crate::references::heuristic;
-use crate::references::outcome::unresolved;
+use crate::references::outcome::{external, unresolved};
 use crate::units::import_target::family;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
-use cograph_model::facts::{Expr, ExprId, Run, Site, external_callable, flags};
+use cograph_model::facts::{Expr, ExprId, Run, ScopeId, Site, external_callable, flags};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
-use cograph_model::{SiteKind, Step};
+use cograph_model::{SiteKind, Step, Verdict};
 
 /// Marks at the start of a module's name that no library has: paths of the repository, or aliases
 /// of such.
@@ -21,6 +21,44 @@ const OWN_PATHS: [&str; 5] = [".", "/", "@/", "~", "#"];
 /// True for the name of something in a module that was looked for in the repository and not found.
 pub(super) fn is_unfound(name: &str) -> bool {
     OWN_PATHS.iter().any(|mark| name.starts_with(mark))
+}
+
+/// Returns the resolution of a name that is found nowhere, and that a library must have.
+pub(super) fn or_library(
+    db: &Db,
+    file: FileId,
+    found: Resolution,
+    (name, scope, _): (Name, ScopeId, u32),
+) -> Resolution {
+    if found.step != Step::NoSuchName {
+        return found;
+    }
+    match outside::of_library(db, file, name, scope) {
+        Some(library) => external(&library, Step::ExternalImport),
+        None => found,
+    }
+}
+
+/// Returns the resolution of a member of a library value: outside, where nothing in the repository
+/// may be meant.
+pub(super) fn or_outside(of: &Ty, outside: &str, found: Resolution) -> Resolution {
+    match (of, found.verdict) {
+        (Ty::External(_), Verdict::Unresolved) => external(outside, Step::Builtin),
+        _ => found,
+    }
+}
+
+/// Returns the resolution of a member that its receiver does not have: of a type of the
+/// repository, or of a namespace of a library that the repository adds to.
+pub(super) fn or_added_to(db: &Db, file: FileId, site: &Site, of: &Ty, name: Name) -> Resolution {
+    let found = heuristic::by_receiver(db, file, site, Some(of), name);
+    if found.verdict != Verdict::Unresolved {
+        return found;
+    }
+    match outside::of_opened(db, file, site.target, of, name) {
+        Some(outside) => external(&outside, Step::Builtin),
+        None => found,
+    }
 }
 
 /// Returns the resolution of a member of a library value that may be one of the repository, which

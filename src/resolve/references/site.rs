@@ -119,7 +119,7 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                     let is_open = found.verdict == Verdict::Unresolved;
                     let apart =
                         is_open.then(|| variants::by_alternatives(db, file, site, name, scope));
-                    apart.flatten().unwrap_or(found)
+                    apart.flatten().unwrap_or_else(|| proof::or_library(db, file, found, place))
                 }
             }
         }
@@ -471,8 +471,8 @@ fn member_site_of(
             heuristic::by_unique_name(db, file, site, name)
         }
         // A value with a default of a library type may be another one.
-        Member::Outside(_) if heuristic::may_be_another(db, file, object, of, name) => {
-            heuristic::by_receiver(db, file, site, None, name)
+        Member::Outside(outside) if heuristic::may_be_another(db, file, object, of, name) => {
+            proof::or_outside(of, &outside, heuristic::by_receiver(db, file, site, None, name))
         }
         Member::Outside(outside) => {
             let step =
@@ -494,6 +494,6 @@ fn member_site_of(
         }
         Member::None if !rules.open_types => implied::of_holder(db, file, site, of, name)
             .unwrap_or_else(|| unresolved(Step::NoSuchMember)),
-        Member::None | Member::Unknown => heuristic::by_receiver(db, file, site, Some(of), name),
+        Member::None | Member::Unknown => proof::or_added_to(db, file, site, of, name),
     }
 }

@@ -95,6 +95,11 @@ impl Question {
         Self::of(space.0, "")
     }
 
+    /// Types whose names have a namespace in the path before them.
+    pub(crate) fn implied(space: Space) -> Self {
+        Self::of(space.0, "::")
+    }
+
     /// Types with a base of this name.
     pub(crate) fn derived(name: &str) -> Self {
         Self::of(10, name)

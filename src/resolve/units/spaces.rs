@@ -19,6 +19,9 @@ pub(crate) struct Spaces {
     pub(crate) scopes: Vec<(ScopeId, Space, LocalSymbol)>,
     /// Namespaces by the symbol that opens them: the last one.
     by_symbol: FxHashMap<LocalSymbol, Space>,
+    /// Namespaces that are parts of a path before the name of a type, by that type: nothing has to
+    /// declare them.
+    pub(crate) implied: Vec<(Space, LocalSymbol)>,
     /// Further packages that the file declares, by their scopes in order.
     pub(crate) packages: Vec<(ScopeId, Box<str>)>,
 }
@@ -47,7 +50,9 @@ impl Spaces {
                 (ScopeKind::Type, Some(symbol)) if language.manifest.resolution.open_types => {
                     let symbol = &facts.symbols[symbol];
                     let around = spaces.around(facts, scope.parent).unwrap_or(root);
-                    let parent = below_path(facts, around, symbol.clauses().owner);
+                    let mut parts = Vec::new();
+                    let parent = below_path(facts, around, symbol.clauses().owner, &mut parts);
+                    spaces.implied.extend(parts.into_iter().map(|part| (part, scope.symbol)));
                     let space = parent.below(text(facts, symbol.name));
                     spaces.scopes.push((id, space, scope.symbol));
                 }
@@ -126,15 +131,18 @@ fn further_packages(facts: &FileFacts, language: &Language) -> Vec<(ScopeId, Box
     found
 }
 
-/// Returns the namespace that a path before the name of a type leads to (`class A::B`).
-fn below_path(facts: &FileFacts, around: Space, path: ExprId) -> Space {
-    match path.get().map(|position| facts.exprs[position]) {
+/// Returns the namespace that a path before the name of a type leads to (`class A::B`), and adds it
+/// and those on the way.
+fn below_path(facts: &FileFacts, around: Space, path: ExprId, parts: &mut Vec<Space>) -> Space {
+    let found = match path.get().map(|position| facts.exprs[position]) {
         Some(Expr::Name(name, _)) => around.below(text(facts, name)),
         Some(Expr::Member(object, name)) => {
-            below_path(facts, around, object).below(text(facts, name))
+            below_path(facts, around, object, parts).below(text(facts, name))
         }
-        _ => around,
-    }
+        _ => return around,
+    };
+    parts.push(found);
+    found
 }
 
 /// Text of a name in a file with names of its own.

@@ -321,7 +321,9 @@ fn globals(unit: Unit<'_>) -> impl Iterator<Item = (Question, LocalSymbol)> + '_
 fn openings<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> + 'u {
     let is_open = unit.language.manifest.resolution.open_types;
     let all = unit.spaces.scopes.iter().filter(move |(_, _, symbol)| is_open && symbol.is_some());
-    all.map(|(_, space, symbol)| (Question::opened(*space), *symbol))
+    let implied = unit.spaces.implied.iter();
+    let implied = implied.map(|(space, symbol)| (Question::implied(*space), *symbol));
+    all.map(|(_, space, symbol)| (Question::opened(*space), *symbol)).chain(implied)
 }
 
 /// Returns the types with bases of a file by the names of these bases, in languages in which a

@@ -419,6 +419,11 @@ impl<'a> Program<'a> {
         self.ask_list(Question::opened(space))
     }
 
+    /// True if a type has a namespace in the path before its name.
+    pub(crate) fn is_implied(&self, space: Space) -> bool {
+        self.ask_list(Question::implied(space)).is_some()
+    }
+
     /// Returns all members of a namespace with a name, in all files.
     pub(crate) fn space_members(&self, namespace: SymbolRef, name: Name) -> Symbols {
         let space = self.space_of_symbol(namespace);

@@ -14,8 +14,8 @@ use crate::graph::error::QueryError;
 use crate::names::segments;
 use cograph_grammar as grammar;
 use cograph_model::RelationKind;
-use cograph_model::facts::external_callable;
-use cograph_model::package::{ModuleFiles, OfferedPackage};
+use cograph_model::facts::{external_callable, flags};
+use cograph_model::package::{ModuleFiles, ModuleForm, OfferedPackage};
 use cograph_store::{RelationRow, SymbolHead, SymbolKey};
 use members::{Followed, members};
 use modules::{Module, defaults, inner_module, module_at, top_level};
@@ -51,6 +51,12 @@ impl Exports<'_> {
         let mut fitting: Vec<(usize, &OfferedPackage, &[Part<'_>])> = of_language
             .filter_map(|(at, package)| Some((at, package, rest(package, &parts)?)))
             .collect();
+        // Declared names are those of all packages: the outermost has the files of the others.
+        let is_declared = |package: &OfferedPackage| package.form.files == ModuleFiles::Declared;
+        let mut has_declared = false;
+        fitting.retain(|(_, package, _)| {
+            !is_declared(package) || !std::mem::replace(&mut has_declared, true)
+        });
         // Of packages inside of each other the innermost is meant.
         let least = fitting.iter().filter(|(_, one, _)| one.form.is_prefixed);
         if let Some(least) = least.map(|(.., rest)| rest.len()).min() {
@@ -63,7 +69,13 @@ impl Exports<'_> {
             for key in keys {
                 match found.iter_mut().find(|known| known.key == key) {
                     Some(known) => known.certainty = known.certainty.min(certainty),
-                    None => found.push(Export { key, certainty, package: at, is_default }),
+                    None => {
+                        let package = match is_declared(package) {
+                            true => self.package_around(key, at)?,
+                            false => at,
+                        };
+                        found.push(Export { key, certainty, package, is_default });
+                    }
                 }
             }
         }
@@ -73,6 +85,42 @@ impl Exports<'_> {
         Ok(found)
     }
 
+    /// Symbols that a qualified name leads to in a header, and in what that includes.
+    pub fn named_in_header(
+        &self,
+        header: &str,
+        text: &str,
+        language: &str,
+    ) -> Result<Vec<Export>, QueryError> {
+        let of_language = |package: &&OfferedPackage| {
+            package.form.files == ModuleFiles::Included
+                && package.form.languages.iter().any(|own| own == language)
+        };
+        let package = self.packages.iter().position(|package| of_language(&package));
+        let Some(package) = package else { return Ok(Vec::new()) };
+        let files = self.header(header)?;
+        if files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let parts: Vec<Part<'_>> = segments(text).into_iter().map(part).collect();
+        let Followed { found, certainty, .. } = self.chain(&Module::Included(files), &parts)?;
+        let export = |key| Export { key, certainty, package, is_default: false };
+        Ok(found.into_iter().map(export).collect())
+    }
+
+    /// The innermost package of the same manager around a symbol.
+    fn package_around(&self, key: SymbolKey, of: usize) -> Result<usize, QueryError> {
+        let place = self.lookup.place(self.lookup.symbol(key)?.file)?;
+        let is_around = |package: &OfferedPackage| {
+            let below = place.path.as_str().strip_prefix(package.directory.as_str());
+            package.manager == self.packages[of].manager
+                && (package.directory.is_empty() || below.is_some_and(|it| it.starts_with('/')))
+        };
+        let all = self.packages.iter().enumerate();
+        let around = all.filter(|(_, package)| !package.name.is_empty() && is_around(package));
+        Ok(around.max_by_key(|(_, package)| package.directory.len()).map_or(of, |(at, _)| at))
+    }
+
     /// Symbols that the rest of a name leads to in its package, how certain that is, and whether
     /// they are what a module exports by default.
     fn in_package(
@@ -80,7 +128,7 @@ impl Exports<'_> {
         package: &OfferedPackage,
         rest: &[Part<'_>],
     ) -> Result<(Vec<SymbolKey>, Certainty, bool), QueryError> {
-        let least = usize::from(!package.form.is_prefixed);
+        let least = usize::from(!package.form.is_prefixed && !is_without_modules(&package.form));
         let (mut is_reached, mut is_module, mut is_inferred) = (false, false, false);
         for split in (least..=rest.len()).rev() {
             let (module, chain) = rest.split_at(split);
@@ -115,6 +163,12 @@ impl Exports<'_> {
         if is_module || (!is_reached && !is_unknown) {
             return Ok(nothing);
         }
+        if is_reached && rest.len() > 1 {
+            let extensions = self.extensions(package, last.name)?;
+            if self.are_one_member(&extensions, last.name)? {
+                return Ok((extensions, Certainty::Likely, false));
+            }
+        }
         let (mut possible, mut exact) = (Vec::new(), Vec::new());
         for head in self.heads(last.name)?.iter().take(MAX_POSSIBLE) {
             let is_member = head.container.is_some();
@@ -148,6 +202,21 @@ impl Exports<'_> {
             return Ok((exact, Certainty::Likely, false));
         }
         Ok((exact, Certainty::Possible, false))
+    }
+
+    /// Extensions of other types by a name: members that the types do not have.
+    fn extensions(
+        &self,
+        package: &OfferedPackage,
+        name: &str,
+    ) -> Result<Vec<SymbolKey>, QueryError> {
+        let mut found = Vec::new();
+        for head in self.heads(name)?.iter().filter(|head| head.flags & flags::EXTENSION != 0) {
+            if self.is_public(head.key)? && self.is_of(package, head)? {
+                found.push(head.key);
+            }
+        }
+        Ok(found)
     }
 
     /// True for members of one type, and what overrides them, by a name that values of the language
@@ -204,6 +273,13 @@ impl Exports<'_> {
     }
 }
 
+/// True where files declare no module that they are in: a name begins with a type.
+fn is_without_modules(form: &ModuleForm) -> bool {
+    let mut languages = form.languages.iter().filter_map(|name| grammar::by_name(name));
+    form.files == ModuleFiles::Declared
+        && languages.all(|language| !language.manifest.modules.declares_packages())
+}
+
 fn part(text: &str) -> Part<'_> {
     let (name, is_called) = match external_callable(text) {
         Some(name) => (name, true),
@@ -227,7 +303,6 @@ fn rest<'p, 'n>(package: &OfferedPackage, parts: &'p [Part<'n>]) -> Option<&'p [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cograph_model::package::ModuleForm;
 
     #[test]
     fn a_name_belongs_to_the_package_that_it_begins_with_as_a_whole() {

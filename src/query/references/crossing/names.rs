@@ -11,10 +11,12 @@ use crate::graph::filter::FileFilter;
 use crate::graph::having::having;
 use crate::graph::lookup::Lookup;
 use crate::names::segments;
+use crate::references::crossing::headers;
 use crate::references::outside::members;
+use cograph_grammar as grammar;
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::external_callable;
-use cograph_model::{SiteKind, words};
+use cograph_model::{SiteKind, SymbolKind, words};
 use cograph_store::{FileKey, ImportRow, NameKey, SiteRow, SiteTarget, Snapshot};
 
 /// Uses to take.
@@ -35,8 +37,12 @@ pub struct OutsideName {
     pub text: String,
     /// Language.
     pub language: String,
-    /// Modules of which its file takes every name, where the name has none of them; sorted.
+    /// Modules of which its file takes every name, where the name has none of them, or headers
+    /// outside that it includes; sorted.
     pub opened: Vec<String>,
+    /// Namespaces around its uses, innermost first, and those that its file opens, in languages
+    /// whose files share namespaces.
+    pub around: Vec<String>,
 }
 
 /// Site that uses such a name.
@@ -76,10 +82,13 @@ impl OutsideNames {
             if !admitted.admits(file.mark()) {
                 continue;
             }
-            let imported = match file.package {
-                Some(_) => snapshot.imports_of(file.key)?,
-                None => Vec::new(),
+            let declares = grammar::by_name(lookup.language(file.language))
+                .is_some_and(|language| language.manifest.modules.declares_packages());
+            let imported = match file.package.is_some() || declares {
+                true => snapshot.imports_of(file.key)?,
+                false => Vec::new(),
             };
+            let mut included: Option<Vec<String>> = None;
             for site in snapshot.sites_outside(&file)? {
                 let SiteTarget::External(name) = site.target else { continue };
                 let text = match texts.get(&name) {
@@ -104,8 +113,24 @@ impl OutsideNames {
                     continue;
                 }
                 let language = lookup.language(file.language).to_owned();
-                let opened = opened(&text, &imported);
-                let name = OutsideName { text: text.to_string(), language, opened };
+                let mut around = match shares_namespaces(&language) {
+                    true => namespaces_around(&lookup, &site)?,
+                    false => Vec::new(),
+                };
+                let opened = match has_headers(&language) {
+                    true => {
+                        let found = match included.take() {
+                            Some(known) => known,
+                            None => headers::outside(&lookup, file.key)?,
+                        };
+                        let opened = found.clone();
+                        included = Some(found);
+                        around.extend(opened.iter().filter(|one| is_namespace(one)).cloned());
+                        opened
+                    }
+                    false => opened(&text, &imported),
+                };
+                let name = OutsideName { text: text.to_string(), language, opened, around };
                 names.entry(name).or_default().push(site);
             }
         }
@@ -152,6 +177,36 @@ impl OutsideNames {
         };
         sites.iter().take(most).map(one).collect()
     }
+}
+
+/// True for a language whose files include headers.
+pub(super) fn has_headers(language: &str) -> bool {
+    grammar::by_name(language).is_some_and(|language| {
+        let manifest = &language.manifest;
+        manifest.modules.pastes_files() && !manifest.resolution.open_types
+    })
+}
+
+/// True for a language whose files may open the namespaces of others.
+fn shares_namespaces(language: &str) -> bool {
+    grammar::by_name(language).is_some_and(|language| language.manifest.modules.pastes_files())
+}
+
+/// True for what is no path of a header with an ending.
+fn is_namespace(opened: &str) -> bool {
+    !opened.contains(['/', '.'])
+}
+
+/// Names of the namespaces and types around a site, innermost first.
+fn namespaces_around(lookup: &Lookup<'_>, site: &SiteRow) -> Result<Vec<String>, QueryError> {
+    let Some(enclosing) = site.enclosing else { return Ok(Vec::new()) };
+    let mut names = Vec::new();
+    for row in lookup.containers(Some(enclosing))? {
+        if row.kind.is_type() || matches!(row.kind, SymbolKind::Module | SymbolKind::Namespace) {
+            names.push(row.name_text.to_string());
+        }
+    }
+    Ok((1..=names.len()).rev().map(|count| names[..count].join(".")).collect())
 }
 
 /// Modules of which a file takes every name, for a name that is in none that it imports.

@@ -2,13 +2,16 @@
 //! a use of each may lead to.
 
 use crate::graph::answer::SymbolInfo;
+use crate::graph::content::ReadFile;
 use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use crate::names;
+use crate::references::crossing::renames::{self, Renamed};
+use cograph_grammar::{self as grammar, ImplicitUse};
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::flags;
 use cograph_model::{RelationKind, SymbolKind};
-use cograph_store::{Snapshot, SymbolKey};
+use cograph_store::{Snapshot, SymbolKey, SymbolRow};
 
 /// Maximum number of methods that a method overrides, directly or not.
 const MAX_OVERRIDDEN: usize = 200;
@@ -26,11 +29,14 @@ pub struct Subject {
     pub names: Vec<String>,
     /// True if uses elsewhere may have any name for it: it is what a module exports by default.
     pub is_default: bool,
+    /// Imports by other names, of them or of the types around them.
+    pub renamed: Vec<Renamed>,
 }
 
 /// Meanings of a name, best first, at most `most`; none if no symbol has it.
 pub fn subjects(
     snapshot: &Snapshot,
+    files: &dyn ReadFile,
     wanted: &str,
     most: usize,
     cancel: &CancelToken,
@@ -43,10 +49,22 @@ pub fn subjects(
         Err(QueryError::NoSuchSymbol { .. }) => return Ok(Vec::new()),
         meanings => meanings?,
     };
-    meanings.iter().take(most).map(|meaning| subject(&lookup, meaning)).collect()
+    meanings.iter().take(most).map(|meaning| subject(&lookup, files, meaning)).collect()
 }
 
-fn subject(lookup: &Lookup<'_>, meaning: &names::Meaning) -> Result<Subject, QueryError> {
+/// True for the member of a type by which code makes an instance, where a language has one.
+fn makes_instance(lookup: &Lookup<'_>, row: &SymbolRow) -> Result<bool, QueryError> {
+    let file = lookup.file(row.file)?;
+    let language = grammar::by_name(lookup.language(file.language));
+    let maker = language.and_then(|one| one.manifest.names.member_behind(ImplicitUse::Make));
+    Ok(row.kind.is_callable() && maker.is_some_and(|maker| *row.name_text == *maker))
+}
+
+fn subject(
+    lookup: &Lookup<'_>,
+    files: &dyn ReadFile,
+    meaning: &names::Meaning,
+) -> Result<Subject, QueryError> {
     let mut keys = Vec::new();
     for key in meaning.keys() {
         let row = lookup.symbol(key)?;
@@ -54,7 +72,7 @@ fn subject(lookup: &Lookup<'_>, meaning: &names::Meaning) -> Result<Subject, Que
         if row.kind.is_type() {
             same.extend(lookup.constructors_of(key)?);
         }
-        if row.kind == SymbolKind::Constructor {
+        if row.kind == SymbolKind::Constructor || makes_instance(lookup, &row)? {
             same.extend(row.container);
         }
         same.retain(|key| !keys.contains(key));
@@ -80,11 +98,24 @@ fn subject(lookup: &Lookup<'_>, meaning: &names::Meaning) -> Result<Subject, Que
             named.push(name);
         }
     }
+    let mut renamed = Vec::new();
+    for &key in &keys {
+        let own = renames::renamed(lookup, files, key)?;
+        named.extend(own.iter().map(|one| one.name.clone()));
+        renamed.extend(own);
+        let around = lookup.symbol(key)?.container.filter(|around| !keys.contains(around));
+        if let Some(around) = around {
+            renamed.extend(renames::renamed(lookup, files, around)?);
+        }
+    }
+    named.sort_unstable();
+    named.dedup();
     Ok(Subject {
         symbol: lookup.info(&meaning.symbol)?,
         keys,
         overridden,
         names: named,
         is_default,
+        renamed,
     })
 }

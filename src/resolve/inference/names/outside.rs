@@ -2,17 +2,21 @@
 //! import, and what files declare for all others.
 
 use crate::db::Db;
-use crate::db::ty::Entity;
+use crate::db::ty::{Entity, Ty};
 use crate::db::wanted::Wanted;
 use crate::inference::names::{namespaces, wildcard};
 use crate::units::import_target::ImportTarget;
 use crate::units::interner::Name;
 use crate::units::space::Space;
 use crate::units::symbols::Symbols;
+use cograph_grammar::Tier;
 use cograph_model::SymbolKind;
-use cograph_model::facts::ImportKind;
+use cograph_model::facts::{Expr, ExprId, ImportKind, ScopeId};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
+
+/// Maximum nesting of namespaces in a qualified name.
+const MAX_NESTED: usize = 32;
 
 /// Attributes an undeclared name to the only external package with a wildcard import, in
 /// languages where every name is declared; with several such packages the package is unknown.
@@ -71,6 +75,120 @@ fn of_opened_library(db: &Db, file: FileId, name: Name) -> Option<Entity> {
         import.kind == ImportKind::Wildcard && matches!(target, ImportTarget::External(_))
     })?;
     Some(Entity::External(Rc::from(format!("{}.{text}", library.module))))
+}
+
+/// Returns the name of what a library must have, in languages with textual includes: nothing in the
+/// repository has it, and the file, or what it includes, includes a file of a library. Where types
+/// may be opened again, what is required may give every file a constant.
+pub(crate) fn of_library(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Rc<str>> {
+    let language = db.program.known(file).language;
+    if !language.manifest.modules.pastes_files() || db.tier(file) != Tier::Full {
+        return None;
+    }
+    let root = Space::root(language);
+    let text = db.program.text(name);
+    if language.manifest.resolution.open_types {
+        let is_unknown = db.program.named_alone(name).is_none() && is_of_no_file(db, root, name);
+        return is_unknown.then(|| Rc::from(text));
+    }
+    let unit = db.program.known(file);
+    let mut space = db.program.space_around(file, unit, scope);
+    while let Some(around) = space {
+        if db.program.in_space(around, name).is_some() {
+            return None;
+        }
+        space = db.program.spaces().parent(around);
+    }
+    let is_unknown = db.program.macros(name).is_none() && db.program.members(name).is_none();
+    (is_unknown && includes_library(db, file)).then(|| Rc::from(text))
+}
+
+/// True for a constant of a namespace that nothing in the repository defines.
+fn is_of_no_file(db: &Db, around: Space, name: Name) -> bool {
+    let text = db.program.text(name);
+    text.starts_with(char::is_uppercase)
+        && db.program.in_space(around, name).is_none()
+        && db.program.openings(around.below(text)).is_none()
+        && !db.program.is_implied(around.below(text))
+}
+
+/// Returns the name of a constant in a type that files may open again, which nothing in the
+/// repository defines: a library has the type as well. `path` is the expression.
+pub(crate) fn of_opened(
+    db: &Db,
+    file: FileId,
+    path: ExprId,
+    of: &Ty,
+    name: Name,
+) -> Option<Rc<str>> {
+    match of {
+        Ty::Namespace(space) if is_of_no_file(db, *space, name) => written_path(db, file, path),
+        Ty::Type(symbol, _) => {
+            let space = db.program.space_of_symbol(*symbol)?;
+            let language = db.program.known(symbol.file).language;
+            let is_open = language.manifest.resolution.open_types;
+            (is_open && is_of_no_file(db, space, name)).then(|| qualified(db, *symbol, name))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the qualified name of a constant in a type.
+fn qualified(db: &Db, of: SymbolRef, name: Name) -> Rc<str> {
+    let mut path = vec![db.program.text(name)];
+    let mut around = of;
+    while around.symbol.is_some() && path.len() < MAX_NESTED {
+        path.push(db.program.text(db.program.name_of(around)));
+        around.symbol = db.program.symbol(around).container;
+    }
+    path.reverse();
+    Rc::from(path.join("."))
+}
+
+/// Returns the path of names that an expression is.
+fn written_path(db: &Db, file: FileId, path: ExprId) -> Option<Rc<str>> {
+    let unit = db.program.known(file);
+    let (mut names, mut next) = (Vec::new(), path);
+    while names.len() < MAX_NESTED {
+        match unit.facts.exprs[next.get()?] {
+            Expr::Member(object, name) => {
+                names.push(unit.text(name));
+                next = object;
+            }
+            Expr::Name(name, _) => {
+                names.push(unit.text(name));
+                names.reverse();
+                return Some(Rc::from(names.join(".")));
+            }
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// True if a file includes one that the repository does not have, and the language neither, or
+/// includes a file that does.
+fn includes_library(db: &Db, file: FileId) -> bool {
+    if let Some(known) = db.wildcards.outside.get(&(file, false)) {
+        return known.is_some();
+    }
+    let has_own = |file: FileId| {
+        let Some(unit) = db.program.unit(file) else { return false };
+        let prelude = &unit.language.manifest.modules.prelude;
+        // Headers of the language's library have no ending.
+        let is_plain = |module: &str| !module.contains(|c: char| !matches!(c, 'a'..='z' | '_'));
+        let imports = unit.facts.imports.iter().zip(db.program.import_targets(file));
+        imports.into_iter().any(|(import, target)| {
+            import.kind == ImportKind::Include
+                && matches!(target, ImportTarget::External(_))
+                && !is_plain(&import.module)
+                && !prelude.iter().any(|known| *known == *import.module)
+        })
+    };
+    let targets = db.program.import_targets(file);
+    let found = has_own(file) || targets.iter().flat_map(ImportTarget::files).any(has_own);
+    db.wildcards.outside.insert((file, false), found.then_some(None));
+    found
 }
 
 /// Returns the only external wildcard import, of a package or of the members of a type; `None`

@@ -5,7 +5,7 @@ use crate::db::Db;
 use crate::db::in_progress::Computation;
 use crate::db::ty::{ARRAY, Entity, MAPPING, Member, Ty, instance_of};
 use crate::inference::members::{aliases, hierarchy, lookup, prototypes, receiver, type_flow};
-use crate::inference::names::{namespaces, scopes};
+use crate::inference::names::{namespaces, outside, scopes};
 use crate::inference::types::{builtin_types, callee, generics, lists, operators, symbol_types};
 use crate::units::interner::Name;
 use crate::units::space::Space;
@@ -62,7 +62,8 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 }
                 Some((entity, _)) => symbol_types::entity_ty(db, &entity, false),
                 None => match callee::implicit_outside(db, file, name, scope) {
-                    Ty::Unknown => namespace(db, file, &Ty::Unknown, name),
+                    Ty::Unknown => outside::of_library(db, file, name, scope)
+                        .map_or_else(|| namespace(db, file, &Ty::Unknown, name), Ty::External),
                     outside => outside,
                 },
             }
@@ -78,8 +79,14 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 |ty| !ty.is_known(),
             );
             match found {
-                Ty::Unknown if matches!(object, Ty::Namespace(_)) => {
-                    namespace(db, file, &object, name)
+                Ty::Unknown => {
+                    match outside::of_opened(db, file, ExprId::at(position), &object, name) {
+                        Some(outside) => Ty::External(outside),
+                        None if matches!(object, Ty::Namespace(_)) => {
+                            namespace(db, file, &object, name)
+                        }
+                        None => Ty::Unknown,
+                    }
                 }
                 Ty::Function(value) if is_library_property(db, file, &object, name) => {
                     (*value).clone()
@@ -117,8 +124,12 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                 }
             }
         }
-        Expr::Construct(ty, _) => {
-            let made = type_of(db, file, ty);
+        Expr::Construct(made, _) => {
+            let made = match type_of(db, file, made) {
+                // What nothing in the repository opens is of a library.
+                Ty::Namespace(_) => ty(db, file, made),
+                made => made,
+            };
             prototypes::made(db, &made)
         }
         Expr::Index(object, key) => {
@@ -238,7 +249,12 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             let found = scopes::lookup_type(db, file, name, scope, at);
             match generics::with_arity(db, file, expr, found) {
                 Some((entity, _)) => of_arity(db, symbol_types::entity_ty(db, &entity, true), 0),
-                None => namespace(db, file, &Ty::Unknown, name),
+                None => match namespace(db, file, &Ty::Unknown, name) {
+                    Ty::Unknown => {
+                        outside::of_library(db, file, name, scope).map_or(Ty::Unknown, Ty::External)
+                    }
+                    namespace => namespace,
+                },
             }
         }
         Expr::Member(object, name) => {

@@ -215,8 +215,10 @@ fn types_in(exports: &Exports<'_>, of: &SymbolRow) -> Result<Vec<SiteRow>, Query
     let mut sites = Vec::new();
     if of.kind.is_callable() {
         sites = snapshot.sites_in(of)?;
-    } else {
-        // What encloses them is the type or function around the field.
+        sites.retain(|site| site.kind == SiteKind::Type);
+    }
+    if sites.is_empty() {
+        // Of a field, or of a declaration without a body: what encloses them is around it.
         let file = exports.lookup.file(of.file)?;
         let words = of.signature.split(|letter| !is_of_word(letter));
         for word in words.filter(|word| !word.is_empty() && **word != *of.name_text) {

@@ -5,12 +5,12 @@ use super::headers::{
     HeldValue, every_value_gives, handed_on, holder_member, infers_result, language_of, plain,
     values_of,
 };
-use super::modules::{is_import_in, is_module};
+use super::modules::{by_other_name, is_import_in, is_module};
 use super::public::{Exports, Part};
 use crate::graph::answer::Certainty;
 use crate::graph::error::QueryError;
 use crate::names::keys_of;
-use cograph_grammar::{Language, MemberLookup};
+use cograph_grammar::{ImplicitUse, Language, MemberLookup};
 use cograph_model::RelationKind;
 use cograph_store::SymbolKey;
 
@@ -60,7 +60,12 @@ pub(super) fn members(
                 let is_type = row.kind.is_type() && !part.is_called;
                 if is_type && next.is_called && reached.found.is_empty() {
                     let made = HeldValue { ty: symbol, holders: Vec::new() };
-                    reached.passed.extend(every_value_gives(exports, &made, next.name)?);
+                    let is_maker = makes_instance(exports, symbol, next.name)?;
+                    let given = match is_maker {
+                        true => Some(made),
+                        false => every_value_gives(exports, &made, next.name)?,
+                    };
+                    reached.passed.extend(given);
                 }
             }
             // A field, or a function that is read like one.
@@ -97,6 +102,14 @@ pub(super) fn members(
     }
     let is_outside = here.is_empty();
     Ok(Followed { found: here, certainty, is_inferred: false, is_outside })
+}
+
+/// True for the member of types by which code makes an instance, where a language has one.
+fn makes_instance(exports: &Exports<'_>, ty: SymbolKey, member: &str) -> Result<bool, QueryError> {
+    let language = language_of(exports, ty)?;
+    let maker =
+        |language: &'static Language| language.manifest.names.member_behind(ImplicitUse::Make);
+    Ok(language.and_then(maker).is_some_and(|maker| maker == member))
 }
 
 /// Adds what a member of a value is: that of its type, or what the types that hold it say.
@@ -226,5 +239,5 @@ fn imported(
             }
         }
     }
-    Ok(is_found)
+    Ok(by_other_name(exports, &file, name, Some(module), found)? || is_found)
 }

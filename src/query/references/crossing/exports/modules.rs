@@ -1,6 +1,8 @@
 //! Modules of a package: their files, and the symbols of their top level, own ones and those that
 //! they hand on.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashSet;
 
 use super::public::{Exports, Part};
@@ -24,6 +26,8 @@ pub(super) enum Module {
     Directory(String),
     /// Files that declare it.
     Declared(Vec<String>),
+    /// Headers, each with what it includes.
+    Included(Rc<FxHashSet<FileKey>>),
 }
 
 /// Module of a package by its path; none if there is no such file.
@@ -42,6 +46,8 @@ pub(super) fn module_at(
         ModuleFiles::Declared => {
             Some(Module::Declared(names.iter().map(|&name| name.to_owned()).collect()))
         }
+        // A name has no header in it.
+        ModuleFiles::Included => None,
         ModuleFiles::Path => {
             let files = files_of(exports, package, &names)?;
             (!files.is_empty()).then_some(Module::Files(files))
@@ -107,6 +113,13 @@ pub(super) fn top_level(
                 }
             }
         }
+        Module::Included(files) => {
+            for head in exports.heads(name)?.iter().filter(|head| head.container.is_none()) {
+                if files.contains(&head.file) && exports.is_public(head.key)? {
+                    found.push(head.key);
+                }
+            }
+        }
         Module::Declared(wanted) => {
             for head in exports.heads(name)?.iter().filter(|head| head.container.is_none()) {
                 let file = exports.lookup.file(head.file)?;
@@ -157,6 +170,7 @@ fn handed_on(
             }
         }
     }
+    by_other_name(exports, &row, name, None, &mut found)?;
     if !found.is_empty() {
         return Ok(found);
     }
@@ -169,6 +183,26 @@ fn handed_on(
         }
     }
     Ok(found)
+}
+
+/// Adds what a file, or a module inside of it, imports by another name; true if there is something.
+pub(super) fn by_other_name(
+    exports: &Exports<'_>,
+    file: &FileRow,
+    name: &str,
+    module: Option<SymbolKey>,
+    found: &mut Vec<SymbolKey>,
+) -> Result<bool, QueryError> {
+    let mut is_found = false;
+    for one in exports.renamed.iter().filter(|one| one.site.file == file.key && one.name == name) {
+        if is_import_in(exports, file, &one.site, module)? {
+            is_found = true;
+            if !found.contains(&one.symbol) {
+                found.push(one.symbol);
+            }
+        }
+    }
+    Ok(is_found)
 }
 
 /// True for an import directly in a module inside of a file, or at the top level of the file.

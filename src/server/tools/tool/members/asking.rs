@@ -141,7 +141,8 @@ impl Asking<'_> {
             return Ok(found);
         }
         for symbol in self.arguments.texts("symbol") {
-            let named = subjects(&opened.snapshot, symbol, MAX_MEANINGS, self.host.cancel())?;
+            let (snapshot, cancel) = (&opened.snapshot, self.host.cancel());
+            let named = subjects(snapshot, &opened.files, symbol, MAX_MEANINGS, cancel)?;
             for subject in named {
                 if found.iter().all(|known| known.symbol.key != subject.symbol.key) {
                     found.push(subject);

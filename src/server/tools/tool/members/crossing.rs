@@ -7,10 +7,10 @@ use crate::tools::tool::common::{certainty, kinds, tests};
 use crate::tools::tool::values::Arguments;
 use cograph_exchange::{self as exchange, ManifestFiles, Requirements};
 use cograph_model::cancel::CancelToken;
-use cograph_model::package::{OfferedPackage, Requirement};
+use cograph_model::package::{ModuleFiles, ModuleForm, OfferedPackage, Requirement};
 use cograph_model::{RepoPath, SiteKind};
 use cograph_query::crossing::{
-    Export, Exports, OutsideName, OutsideNames, Subject, UseFilter, UseSite, may_name,
+    Export, Exports, OutsideName, OutsideNames, Renamed, Subject, UseFilter, UseSite, may_name,
 };
 use cograph_query::{Certainty, QueryError, ReadFile};
 use std::collections::BTreeMap;
@@ -142,9 +142,10 @@ impl Crossing {
             OutsideNames::ending_with(&one.opened.snapshot, &ends, &filter, cancel)
         });
         let asked = &*asked;
-        let exports = asked.iter().zip(&packages);
-        let exports = exports.map(|(one, own)| {
-            Exports::new(&one.opened.snapshot, own, crossing.has_calls_only, cancel)
+        let renamed: Vec<Vec<Renamed>> = asked.iter().map(MemberAnswer::renamed).collect();
+        let exports = asked.iter().zip(&packages).zip(&renamed);
+        let exports = exports.map(|((one, own), renamed)| {
+            Exports::new(&one.opened.snapshot, own, renamed, crossing.has_calls_only, cancel)
         });
         let mut join = Join {
             asked,
@@ -199,7 +200,8 @@ impl Crossing {
         let stamp = |path: &RepoPath| files.root.stat(path);
         let kept = &files.manifests;
         let manifests = ManifestFiles { read: &read, stamp: &stamp, kept };
-        let mut requirements = Requirements::new(&manifests);
+        let with_endings = Requirements::paths(&join.asked[user].opened.snapshot)?;
+        let mut requirements = Requirements::new(&manifests, with_endings);
         for (name, total) in names.names() {
             let targets = join.targets(name)?.clone();
             if targets.is_empty() {
@@ -229,9 +231,11 @@ impl Crossing {
                     }
                     _ => Requirement::Unknown,
                 };
-                // Where a name has no package, another one may have modules of the same name.
-                let is_prefixed = package.is_none_or(|package| package.form.is_prefixed);
-                if requirement == Requirement::Undeclared && !is_prefixed {
+                // Where a path is no name of a package, another one may have the same path.
+                let is_path =
+                    |form: &ModuleForm| !form.is_prefixed && form.files == ModuleFiles::Path;
+                let may_be_other = package.is_some_and(|package| is_path(&package.form));
+                if requirement == Requirement::Undeclared && may_be_other {
                     (certainty, reason) = (Certainty::Possible, "package not declared");
                 }
                 // Only what is called is no module.
@@ -296,13 +300,50 @@ impl Join<'_> {
         Ok(targets)
     }
 
+    /// The same for a name in a module, which has its first part.
+    fn named_inside(
+        &self,
+        module: &str,
+        text: &str,
+        language: &str,
+    ) -> Result<Targets, QueryError> {
+        let first = text.split(['.', '(']).next().unwrap_or(text);
+        let found = self.named(&format!("{module}.{first}"), language)?;
+        match found.iter().any(|(_, export)| export.certainty.is_sure()) {
+            true => self.named(&format!("{module}.{text}"), language),
+            false => Ok(Targets::new()),
+        }
+    }
+
+    /// The same in the modules and headers of which a file takes every name.
+    fn opened(&self, text: &str, of: &OutsideName) -> Result<Targets, QueryError> {
+        let mut targets = Targets::new();
+        for module in &of.opened {
+            let mut found = self.named_inside(module, text, &of.language)?;
+            for (member, exports) in self.exports.iter().enumerate() {
+                let own = exports.named_in_header(module, text, &of.language)?;
+                found.extend(own.into_iter().map(|export| (member, export)));
+            }
+            found.retain(|target| !targets.contains(target));
+            targets.extend(found);
+        }
+        Ok(targets)
+    }
+
     /// Symbols of all members that a name leads to: where one is known, without guesses.
     fn targets(&mut self, name: &OutsideName) -> Result<&Targets, QueryError> {
         if !self.known.contains_key(name) {
             let mut targets = self.named(&name.text, &name.language)?;
             if targets.is_empty() {
-                for module in &name.opened {
-                    targets.extend(self.named(&format!("{module}.{}", name.text), &name.language)?);
+                targets = self.opened(&name.text, name)?;
+            }
+            for around in &name.around {
+                if !targets.is_empty() {
+                    break;
+                }
+                targets = self.named_inside(around, &name.text, &name.language)?;
+                if targets.is_empty() {
+                    targets = self.opened(&format!("{around}.{}", name.text), name)?;
                 }
             }
             if targets.iter().any(|(_, export)| export.certainty.is_sure()) {

@@ -5,7 +5,7 @@ use crate::tools::tool::reply::Reply;
 use crate::tools::tool::values::Arguments;
 use crate::workspace::host::{Form, Host};
 use crate::workspace::repositories::{OpenRepository, Repositories};
-use cograph_query::crossing::Subject;
+use cograph_query::crossing::{Renamed, Subject};
 
 /// Bytes per token.
 pub(super) const TOKEN: usize = 4;
@@ -44,4 +44,11 @@ pub(super) struct MemberAnswer {
     pub(super) subjects: Vec<Subject>,
     /// True if it has no answer of its own: what it uses of others is joined.
     pub(super) is_joined: bool,
+}
+
+impl MemberAnswer {
+    /// Imports by other names of the symbols that the call is about.
+    pub(super) fn renamed(&self) -> Vec<Renamed> {
+        self.subjects.iter().flat_map(|subject| subject.renamed.iter().cloned()).collect()
+    }
 }
