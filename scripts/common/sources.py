@@ -105,6 +105,13 @@ PAIRED = [source for source in SOURCES if source.name in ("cobra", "jackson-core
      "0e4ab3d16522a255be6b28260b938eae2482f98ce5cc934cb08dce8dc3ba5835", "starlette pyproject.toml"),
     ("fastapi", "pip", "fastapi", "0.115.6", "fastapi-0.115.6.tar.gz",
      "9ec46f7addc14ea472958a96aae5b5de65f39721a46aaf5705c480d9a8b76654", "fastapi pyproject.toml"),
+    ("go-immutable-radix", "apt", "golang-github-hashicorp-go-immutable-radix", "1.3.1",
+     "golang-github-hashicorp-go-immutable-radix_1.3.1.orig.tar.gz",
+     "a230480398365aa51d06a3082f7038172b515394c6409e96a519b0d17154b5a1", ""),
+    ("go-memdb", "apt", "golang-github-hashicorp-go-memdb", "1.2.1", "golang-github-hashicorp-go-memdb_1.2.1.orig.tar.xz",
+     "c14c4aaba6710796a552f8092ddecfb1ab1135b32065a7a80a1c65001d54f7a8", ""),
+    ("jackson-dataformat-xml", "apt", "jackson-dataformat-xml", "2.14.0", "jackson-dataformat-xml_2.14.0.orig.tar.xz",
+     "1bd05002dde0fa97afb4713363d0c502d08d97a9a1b115742e4776414b082979", "src pom.xml"),
 ]]
 
 # A project without truth: for queries and measurements.
