@@ -20,7 +20,8 @@ fn callers_in_another_repository_csharp() {
                  public Greeter Next { get; }\n  public void Hello() {}\n  \
                  public static Greeter Make() => new Greeter(\"a\");\n}\n\
                  public static class Tools {\n  public static void Loud(this Greeter given) {}\n  \
-                 public static void Help() {}\n}\n",
+                 public static void Help() {}\n}\n\
+                 public static class Others {\n  public static void Quiet(this Base given) {}\n}\n",
             ),
             (
                 "lib/src/Deep.cs",
@@ -41,7 +42,8 @@ fn callers_in_another_repository_csharp() {
                  var greeter = new Greeter(\"a\");\n      greeter.Hello();\n      \
                  given.Shout();\n      Greeter.Make().Hello();\n      \
                  Acme.Greet.Deep.Waver.Wave();\n      W.Wave();\n      given.Next.Hello();\n      \
-                 given.Loud();\n      other.Hello();\n      Tools.Help();\n    }\n  }\n}\n",
+                 given.Loud();\n      other.Hello();\n      Tools.Help();\n      \
+                 given.Quiet();\n    }\n  }\n}\n",
             ),
         ],
         &[
@@ -60,6 +62,8 @@ fn callers_in_another_repository_csharp() {
             // An extension of the type.
             ("Tools.Loud", &["user/App/Main.cs: likely: Main.Run:14"]),
             ("Tools.Help", &["user/App/Main.cs: Main.Run:16"]),
+            // One of another type, which may be a base.
+            ("Others.Quiet", &["user/App/Main.cs: possible: Main.Run:17"]),
         ],
     );
 }

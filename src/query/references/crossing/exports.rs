@@ -163,8 +163,9 @@ impl Exports<'_> {
         if is_module || (!is_reached && !is_unknown) {
             return Ok(nothing);
         }
-        if is_reached && rest.len() > 1 {
-            let extensions = self.extensions(package, last.name)?;
+        let receiver = rest.len().checked_sub(2).map(|at| rest[at]);
+        if let Some(receiver) = receiver.filter(|receiver| is_reached && !receiver.is_called) {
+            let extensions = self.extensions(package, receiver.name, last.name)?;
             if self.are_one_member(&extensions, last.name)? {
                 return Ok((extensions, Certainty::Likely, false));
             }
@@ -204,15 +205,17 @@ impl Exports<'_> {
         Ok((exact, Certainty::Possible, false))
     }
 
-    /// Extensions of other types by a name: members that the types do not have.
+    /// Extensions by a name whose headers have that of a type: members that it does not have.
     fn extensions(
         &self,
         package: &OfferedPackage,
+        ty: &str,
         name: &str,
     ) -> Result<Vec<SymbolKey>, QueryError> {
         let mut found = Vec::new();
         for head in self.heads(name)?.iter().filter(|head| head.flags & flags::EXTENSION != 0) {
-            if self.is_public(head.key)? && self.is_of(package, head)? {
+            let is_offered = self.is_public(head.key)? && self.is_of(package, head)?;
+            if is_offered && headers::has_word(&self.lookup.symbol(head.key)?.signature, ty) {
                 found.push(head.key);
             }
         }

@@ -73,7 +73,9 @@ fn subject(
             same.extend(lookup.constructors_of(key)?);
         }
         if row.kind == SymbolKind::Constructor || makes_instance(lookup, &row)? {
-            same.extend(row.container);
+            if let Some(container) = row.container {
+                same.extend(lookup.same_entity(container)?);
+            }
         }
         same.retain(|key| !keys.contains(key));
         keys.extend(same);

@@ -279,6 +279,11 @@ fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
+/// True for a header that has a word.
+pub(super) fn has_word(header: &str, word: &str) -> bool {
+    word_at(header, word).is_some()
+}
+
 /// Where a text has a word first, not as a part of a longer one.
 fn word_at(text: &str, word: &str) -> Option<usize> {
     let mut places = text.match_indices(word).map(|(at, _)| at).filter(|_| !word.is_empty());
