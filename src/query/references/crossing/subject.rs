@@ -72,10 +72,10 @@ fn subject(
         if row.kind.is_type() {
             same.extend(lookup.constructors_of(key)?);
         }
-        if row.kind == SymbolKind::Constructor || makes_instance(lookup, &row)? {
-            if let Some(container) = row.container {
-                same.extend(lookup.same_entity(container)?);
-            }
+        if let Some(container) = row.container
+            && (row.kind == SymbolKind::Constructor || makes_instance(lookup, &row)?)
+        {
+            same.extend(lookup.same_entity(container)?);
         }
         same.retain(|key| !keys.contains(key));
         keys.extend(same);
