@@ -68,8 +68,8 @@ class Pair:
 class Truth:
     """Definitions are dictionaries as in the data, with their position in the file of definitions as `id`."""
 
-    def __init__(self, name, folder=FOLDER):
-        stem = os.path.join(folder, name)
+    def __init__(self, name, folder=None):
+        stem = os.path.join(folder or FOLDER, name)
         self.meta = json.load(open(stem + ".meta.json"))
         self.language = self.meta["lang"]
         self.covered = set(self.meta["files"])

@@ -16,6 +16,7 @@ import org.jetbrains.kotlin.fir.analysis.checkers.declaration.DeclarationChecker
 import org.jetbrains.kotlin.fir.analysis.checkers.declaration.FirFileChecker
 import org.jetbrains.kotlin.fir.analysis.extensions.FirAdditionalCheckersExtension
 import org.jetbrains.kotlin.fir.declarations.*
+import org.jetbrains.kotlin.fir.delegatedWrapperData
 import org.jetbrains.kotlin.fir.expressions.*
 import org.jetbrains.kotlin.fir.extensions.FirExtensionRegistrar
 import org.jetbrains.kotlin.fir.extensions.FirExtensionRegistrarAdapter
@@ -74,10 +75,18 @@ class Walk(val file: FirFile, val session: FirSession) : FirVisitorVoid() {
 
     fun isLocal(symbol: FirCallableSymbol<*>) = symbol.callableId?.isLocal == true && symbol !is FirPropertySymbol
 
+    // What is written of a member that the compiler makes: that of the type to which it delegates, and of a function that makes a value of a functional
+    // interface the interface.
+    fun written(symbol: FirCallableSymbol<*>): FirBasedSymbol<*> {
+        val real = symbol.unwrapFakeOverrides()
+        if (real.origin is FirDeclarationOrigin.SamConstructor) return classOf(real.resolvedReturnType.classId) ?: real
+        return real.fir.delegatedWrapperData?.wrapped?.symbol?.let { written(it) } ?: real
+    }
+
     fun target(symbol: FirBasedSymbol<*>): String {
         val isVariable = symbol is FirPropertySymbol && symbol.isLocal && symbol.dispatchReceiverType == null
         if (symbol is FirTypeParameterSymbol || symbol is FirValueParameterSymbol || isVariable) return "local\t0\t-"
-        val real = if (symbol is FirCallableSymbol<*>) symbol.unwrapFakeOverrides() else symbol
+        val real = if (symbol is FirCallableSymbol<*>) written(symbol) else symbol
         val of = when (real) {
             // A member of an object without a name, and a local function, is used in its file alone.
             is FirCallableSymbol<*> -> session.firProvider.getFirCallableContainerFile(real) ?: if (isOfLocalClass(real) || isLocal(real)) file else null

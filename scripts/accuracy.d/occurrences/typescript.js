@@ -72,7 +72,7 @@ function places(symbol) {
     found.set(`${below}:${line}:${text}`, [below, ts.isSourceFile(declaration) ? 0 : line, text]);
     // A shorthand is its value as well, the name that is in scope there, and so is a key before a plain name.
     const value = ts.isShorthandPropertyAssignment(declaration) && followed(checker.getShorthandAssignmentValueSymbol(declaration)) || named(declaration);
-    const defined = value || exportedName(declaration) || definedBeside(declaration, symbol);
+    const defined = value || exportedName(declaration) || exportedAgain(declaration) || definedBeside(declaration, symbol);
     for (const place of defined ? places(defined) : []) found.set(place.join(":"), place);
   }
   return [...found.values()];
@@ -88,6 +88,14 @@ function exportedName(declaration) {
   return valued?.declarations?.length && !valued.declarations.includes(declaration) && !ts.isObjectLiteralExpression(valued.declarations[0]) ? valued : undefined;
 }
 
+/* What `exports.name = require("module")` exports again: all that the module is. */
+function exportedAgain(declaration) {
+  const assigned = ts.isBinaryExpression(declaration) ? declaration : declaration.parent;
+  if (!assigned || !ts.isBinaryExpression(assigned) || !ts.isCallExpression(assigned.right) || assigned.right.expression.getText() !== "require") return undefined;
+  const module = assigned.right.arguments[0] && checker.getSymbolAtLocation(assigned.right.arguments[0]);
+  return followed(module?.exports?.get("export="));
+}
+
 /* The function or class that a key of an object names (`{ Menu: Menu }`). */
 function named(declaration) {
   if (!ts.isPropertyAssignment(declaration) || !ts.isIdentifier(declaration.initializer)) return undefined;
@@ -95,9 +103,18 @@ function named(declaration) {
   return value?.declarations?.length && value.flags & (ts.SymbolFlags.Function | ts.SymbolFlags.Class | ts.SymbolFlags.Variable) ? value : undefined;
 }
 
-/* The variable that holds a member of a module (`const x = require("y").x`): the compiler takes it for another name of the member. */
-function holder(symbol) {
-  return symbol && symbol.flags & ts.SymbolFlags.Alias && symbol.declarations?.every(ts.isVariableDeclaration) ? [symbol] : [];
+/* The definitions that the compiler takes for other names of what they lead to, from a name on: the variable that holds a member of a module
+ * (`const x = require("y").x`), and a member of a namespace (`export import x = Y`) or of the exports (`exports.x = y.x`). */
+function holders(symbol) {
+  const found = [];
+  for (let next = symbol; next && next.flags & ts.SymbolFlags.Alias && found.length < 9;) {
+    found.push(next);
+    // The checker knows the next one of aliases that a declaration makes, and fails for others.
+    try { next = checker.getImmediateAliasedSymbol(next); } catch { break; }
+  }
+  const isNamed = declaration => ts.isImportEqualsDeclaration(declaration) && !ts.isExternalModuleReference(declaration.moduleReference)
+    || ts.isPropertyAccessExpression(declaration) || ts.isBinaryExpression(declaration);
+  return found.filter((other, place) => other.declarations?.every(one => place === 0 && ts.isVariableDeclaration(one) || isNamed(one)));
 }
 
 const byName = new Map(made.getSourceFiles().map(source => [source.fileName, source]));
@@ -197,6 +214,12 @@ function isOutside(symbol) {
   return symbol.declarations.some(declaration => relative(declaration.getSourceFile()) === null);
 }
 
+/* True for a variable that holds a module in a source where the compiler takes `require` for any function. */
+function isRequired(symbol) {
+  const value = symbol.valueDeclaration && ts.isVariableDeclaration(symbol.valueDeclaration) && symbol.valueDeclaration.initializer;
+  return !(symbol.flags & ts.SymbolFlags.Alias) && !!value && ts.isCallExpression(value) && value.expression.getText() === "require";
+}
+
 /* True for the name in a closing tag, which says nothing that the opening one does not. */
 function closes(node) {
   let whole = node;
@@ -258,9 +281,9 @@ for (const source of made.getSourceFiles()) {
     const col = Buffer.byteLength(source.text.slice(lines[place.line], start));
     const made = { path: below, line: place.line + 1, col, name: node.text, kind };
     const found = symbols.map(followed), known = found.filter(symbol => symbol?.declarations?.length);
-    if (known.length && known.every(standsIn)) return;
+    if (known.length && (known.every(standsIn) || known.every(isRequired))) return;
     if (known.length) {
-      made.targets = [...known, ...symbols.flatMap(holder)].flatMap(places);
+      made.targets = [...known, ...symbols.flatMap(holders)].flatMap(places);
       // The compiler joins a type parameter with the member of its name.
       const isParameter = kind === "type" && known.some(symbol => symbol.declarations.some(ts.isTypeParameterDeclaration));
       if (isParameter || known.every(isLocal)) made.local = true;
