@@ -41,13 +41,15 @@ pub(super) struct Walk<'t> {
     pub(super) input: Input<'t>,
     pub(super) facts: Builder,
     pub(super) context: Context<'t>,
-    pub(super) exports: Exports,
+    pub(super) exports: Exports<'t>,
     pub(super) seen: visited::VisitedNodes,
 }
 
 /// Exports that no definition carries.
 #[derive(Default)]
-pub(super) struct Exports {
+pub(super) struct Exports<'t> {
+    /// Variables that hold the object whose members are exported.
+    pub(super) held_as: Vec<&'t str>,
     /// Names exported by a list: exported name, local name.
     pub(super) names: Vec<(NameId, NameId)>,
     /// Export list for wildcard imports.

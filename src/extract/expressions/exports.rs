@@ -27,7 +27,10 @@ pub(crate) fn export_assignment<'t>(
         export_whole(walk, right, node);
         return Some(ExprId::NONE);
     }
-    let name_node = exported_member(&walk.input, left)?;
+    let (object, name_node) = exported_member(walk, left)?;
+    if !names::is_export_object(walk, object) {
+        walk.visit(object, READ);
+    }
     let name = names::name_of(walk, name_node);
     let (scope, around) = (walk.context.scope, walk.context.around);
     walk.context.scope = ScopeId(0);
@@ -40,15 +43,16 @@ pub(crate) fn export_assignment<'t>(
     Some(walk.facts.expr(Expr::Name(name, ScopeId(0))))
 }
 
-/// Returns the name of a member of the export object.
-fn exported_member<'t>(input: &Input<'t>, node: Node<'t>) -> Option<Node<'t>> {
-    let Some(Rule::Member { object: Some(object), name, .. }) = rule_choice::rule_at(input, node)
-    else {
-        return None;
-    };
-    let object = texts::text_of(input, object.first(node)?);
-    let objects = &input.language.manifest.names.export_objects;
-    objects.iter().any(|export| export == object).then(|| name.first(node))?
+/// Returns the export object, or a variable that holds it, and the name of a member of it.
+fn exported_member<'t>(walk: &Walk<'t>, node: Node<'t>) -> Option<(Node<'t>, Node<'t>)> {
+    let rule = rule_choice::rule_at(&walk.input, node);
+    let Some(Rule::Member { object: Some(object), name, .. }) = rule else { return None };
+    let object = object.first(node)?;
+    let text = texts::text_of(&walk.input, object);
+    let objects = &walk.input.language.manifest.names.export_objects;
+    (objects.iter().any(|export| export == text) || walk.exports.held_as.contains(&text))
+        .then_some(object)
+        .zip(name.first(node))
 }
 
 /// Visits the value of a variable that is also assigned to the export object, or to a member of
@@ -65,13 +69,17 @@ pub(crate) fn exported_value<'t>(walk: &mut Walk<'t>, name: Node<'t>, value: Nod
         if let Some(whole) = objects.first().filter(|object| *object == text) {
             let whole = walk.facts.name(whole);
             walk.exports.names.push((whole, local));
-        } else if let Some(member) = exported_member(&walk.input, left) {
+        } else if let Some((_, member)) = exported_member(walk, left) {
             let member = names::name_of(walk, member);
             walk.exports.names.push((member, local));
         } else if !objects.iter().any(|object| object == text) {
             break;
         }
         inner = right;
+    }
+    let text = texts::text_of(&walk.input, inner);
+    if objects.iter().any(|object| object == text) && !walk.context.callable.symbol.is_some() {
+        walk.exports.held_as.push(texts::text_of(&walk.input, name));
     }
     inner
 }

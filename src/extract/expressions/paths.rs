@@ -50,7 +50,11 @@ pub(super) fn member<'t>(
         // The receiver of the named type, not of the enclosing one.
         return walk.facts.expr(Expr::OfType(object));
     }
-    path_from(walk, object, name_node, usage)
+    let value = path_from(walk, object, name_node, usage);
+    match names::is_export_object(walk, node) {
+        true => names::whole_export(walk),
+        false => value,
+    }
 }
 
 /// A member that is written where it stands, by an operator before the path to it.

@@ -5,7 +5,7 @@ use crate::walk::context::QUOTES;
 use crate::walk::input::Input;
 use crate::walk::{Walk, rule_choice, texts};
 use cograph_grammar::Rule;
-use cograph_model::facts::{ArgumentLabel, Expr, ExprId, NameId};
+use cograph_model::facts::{ArgumentLabel, Expr, ExprId, NameId, ScopeId};
 use tree_sitter::Node;
 
 /// Returns the expression, or `Expr::Unknown` for none, so that positions in lists are kept.
@@ -78,6 +78,14 @@ pub(crate) fn is_receiver(walk: &Walk<'_>, value: ExprId) -> bool {
         Expr::Name(name, _) => name.is_some() && name == walk.context.callable.receiver,
         _ => false,
     }
+}
+
+/// Returns what a file exports as a whole: by its name, the object with its exports if that is not
+/// replaced.
+pub(crate) fn whole_export(walk: &mut Walk<'_>) -> ExprId {
+    let objects = &walk.input.language.manifest.names.export_objects;
+    let name = objects.first().map_or(NameId::NONE, |object| walk.facts.name(object));
+    walk.facts.expr(Expr::Name(name, ScopeId(0)))
 }
 
 /// True for the object whose members a file exports, unless a variable has its name.
