@@ -51,7 +51,9 @@ fn apply<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>, usage: Us
         Rule::Skip {} | Rule::ParamMark {} => ExprId::NONE,
         Rule::Item { .. } => definitions::items::item(walk, rule, node),
         Rule::Defines { .. } => definitions::items::defines(walk, rule, node),
-        Rule::Statics { body } => definitions::types::statics(walk, node, body),
+        Rule::Statics { body, bases } => {
+            definitions::types::statics(walk, node, body, bases.as_ref())
+        }
         Rule::Pass { of } => {
             let value = pass(walk, node, of.as_ref(), usage);
             if usage == READ { documented(walk, node, value) } else { value }

@@ -156,8 +156,8 @@ pub enum Rule {
         receiver: Option<Selector>,
     },
     /// A part of the body of a type with members of the type itself, not of its instances
-    /// (`class << self`, a companion object).
-    Statics { body: Selector },
+    /// (`class << self`, a companion object), and those of its `bases`.
+    Statics { body: Selector, bases: Option<Selector> },
     /// A module or namespace; without a body it declares a child module in another file.
     Module {
         #[serde(default = "namespace", deserialize_with = "symbol_kind")]

@@ -21,7 +21,7 @@ use crate::walk::rule_choice;
 use crate::walk::{Callable, Pending, READ, Surroundings, Usage, Walk};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::facts::{
-    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeKind, Wrapper, flags,
+    BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeKind, Synthetic, Wrapper, flags,
 };
 use cograph_model::{ProblemKind, SiteKind, SymbolKind, Visibility};
 use smallvec::SmallVec;
@@ -284,7 +284,18 @@ fn interfaces<'t>(
 }
 
 /// Visits a part of a type's body with members of the type itself.
-pub(crate) fn statics<'t>(walk: &mut Walk<'t>, node: Node<'t>, body: &'static Selector) -> ExprId {
+pub(crate) fn statics<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    body: &'static Selector,
+    bases: Option<&'static Selector>,
+) -> ExprId {
+    for base in children::every(&walk.input, bases, node) {
+        for ty in types::visit_types(walk, base, Usage::Site(SiteKind::Inherit)) {
+            let name = walk.facts.synthetic(Synthetic::Statics);
+            walk.bind(walk.context.scope, name, BindingKind::Value, 0, ty, ExprId::NONE);
+        }
+    }
     let around = Surroundings { declared_static: true, ..Surroundings::NONE };
     let around = std::mem::replace(&mut walk.context.around, around);
     if let Some(body) = body.first(node) {

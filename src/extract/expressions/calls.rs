@@ -138,13 +138,17 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
             walk.facts.sites.truncate(sites);
         }
     }
+    let applied = match walk.input.language.manifest.resolution.type_arguments {
+        true => types::applied(&mut walk.facts, callee_value, &written),
+        false => callee_value,
+    };
     let trailing = trailing.as_ref().and_then(|selector| selector.first(node));
     let outer = std::mem::take(&mut walk.context.named);
     let gathered = gathered_items(walk, callee_node, args_node);
     let (list, spread, count) = match gathered {
         Some(_) => (walk.facts.list(&[ExprId::NONE]), false, 1),
         None => {
-            walk.context.callee = callee_value;
+            walk.context.callee = applied;
             construct::all_arguments(walk, args_node, trailing)
         }
     };
@@ -164,10 +168,7 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         }
         return walk.facts.expr(Expr::SuperValue(walk.context.scope));
     }
-    let callee_value = match walk.input.language.manifest.resolution.type_arguments {
-        true => types::applied(&mut walk.facts, callee_value, &written),
-        false => callee_value,
-    };
+    let callee_value = applied;
     if suffix.is_some()
         && let Expr::Member(object, _) = walk.facts.get(callee_value)
         && let Some(name_node) = name.as_ref().and_then(|selector| selector.first(node))

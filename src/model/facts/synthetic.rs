@@ -22,10 +22,12 @@ pub enum Synthetic {
     DefaultExport,
     /// Values that are spread in an object literal, bound in the scope of its members.
     Spread,
+    /// Base of the part of a type with members of the type itself, bound in its scope.
+    Statics,
 }
 
 /// The text of each name in the table of names. The first is part of rows.
-const TEXTS: [(Synthetic, &str); 12] = [
+const TEXTS: [(Synthetic, &str); 13] = [
     (Synthetic::UnnamedCallee, "()"),
     (Synthetic::Results, "(=)"),
     (Synthetic::PassedArgument(0), "()0"),
@@ -38,6 +40,7 @@ const TEXTS: [(Synthetic, &str); 12] = [
     (Synthetic::TypeGuard, "is"),
     (Synthetic::DefaultExport, "default"),
     (Synthetic::Spread, "..."),
+    (Synthetic::Statics, "()::"),
 ];
 
 impl Synthetic {

@@ -12,5 +12,6 @@ pub(super) mod opened;
 pub(crate) mod overrides;
 pub(crate) mod prototypes;
 pub(crate) mod receiver;
+pub(crate) mod statics;
 pub(crate) mod structural;
 pub(crate) mod type_flow;

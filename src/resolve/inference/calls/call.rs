@@ -2,9 +2,9 @@
 
 use crate::db::Db;
 use crate::db::in_progress::Operation;
-use crate::db::ty::{Entity, Parameter, Ty, TyList, no_types, unify};
+use crate::db::ty::{Entity, Member, Parameter, Ty, TyList, no_types, unify};
 use crate::inference::calls::{extensions, functional, overload, receivers};
-use crate::inference::members::{aliases, hierarchy, lookup, overrides, type_flow};
+use crate::inference::members::{aliases, hierarchy, lookup, overrides, statics, type_flow};
 use crate::inference::names::definition;
 use crate::inference::types::{builtin_types, generics, infer, lists, return_types, symbol_types};
 use crate::units::bounds::qualified;
@@ -305,6 +305,9 @@ pub(crate) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
         let operator = db.program.named(operator);
         let is_static = |member: &SymbolRef| db.program.symbol(*member).flags & flags::STATIC != 0;
         makers.extend(lookup::own_members(db, symbol, operator).into_iter().filter(is_static));
+        if let Some(Member::Symbols(of_bases)) = statics::of_bases(db, symbol, operator) {
+            makers.extend(of_bases);
+        }
     }
     makers
 }

@@ -45,6 +45,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
         Expr::Call(callee, args) => {
             let (callee, types) = generics::unapplied(db, file, callee);
             let mut given = PassedArguments::without_closures(db, file, args, (argument, closure));
+            given.applied = types.map_or_else(Vec::new, |types| written_types(db, file, types));
             let count = overload::argument_count(args);
             let extension =
                 extensions::callee_ty(db, file, callee, extensions::KnownArguments::Number(count));
@@ -197,9 +198,7 @@ fn object_type(db: &Db, file: FileId, object: ScopeId) -> Ty {
 fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
     let file = given.file;
     let (plain, types) = generics::unapplied(db, file, callee);
-    let lists = &db.program.known(file).facts.lists;
-    let types = types.map_or(&[][..], |types| &lists[types.range()]);
-    let types = types.iter().map(|ty| infer::instance_of_expr(db, file, *ty)).collect();
+    let types = types.map_or_else(Vec::new, |types| written_types(db, file, types));
     let (callee, bind) = generics::with_arguments(db, file, infer::ty(db, file, plain), types);
     match callee {
         Ty::Callable(symbols, receiver) => {
@@ -221,7 +220,7 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
 
 /// Returns the type of an argument from the type flow table of the builtin type whose member is
 /// called.
-fn taken_by_table(db: &Db, file: FileId, callee: ExprId, position: usize) -> Ty {
+pub(super) fn taken_by_table(db: &Db, file: FileId, callee: ExprId, position: usize) -> Ty {
     let unit = db.program.known(file);
     let Some(Expr::Member(object, name)) = callee.get().map(|callee| unit.facts.exprs[callee])
     else {
@@ -269,6 +268,8 @@ struct PassedArguments {
     closure: usize,
     /// Its scope.
     scope: ScopeId,
+    /// Type arguments that the call writes.
+    applied: Vec<Ty>,
 }
 
 impl PassedArguments {
@@ -279,7 +280,8 @@ impl PassedArguments {
         args: Run,
         (closure, scope): (usize, ScopeId),
     ) -> Self {
-        Self { file, args, types: arguments_without_closures(db, file, args), closure, scope }
+        let types = arguments_without_closures(db, file, args);
+        Self { file, args, types, closure, scope, applied: Vec::new() }
     }
 
     /// Adds the receiver of an extension, which is the argument for its first parameter.
@@ -302,6 +304,12 @@ impl PassedArguments {
     fn place(&self, db: &Db, callable: SymbolRef) -> Option<usize> {
         arguments::place(db, self.file, callable, self.args, self.closure)
     }
+}
+
+/// Returns the types of type arguments.
+pub(super) fn written_types(db: &Db, file: FileId, types: Run) -> Vec<Ty> {
+    let types = &db.program.known(file).facts.lists[types.range()];
+    types.iter().map(|ty| infer::instance_of_expr(db, file, *ty)).collect()
 }
 
 fn arguments_without_closures(db: &Db, file: FileId, args: Run) -> Vec<Ty> {
@@ -355,6 +363,11 @@ fn given_by(
             continue;
         }
         let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
+        let type_params = entry.clauses().type_params.range();
+        if type_params.len() == given.applied.len() {
+            let params = type_params.map(|at| (callable.file, BindingId::at(at)));
+            known.extend(params.zip(given.applied.iter().cloned()));
+        }
         for (param, given) in entry.params.range().zip(&given.types) {
             let declared = infer::instance_of_expr(db, callable.file, facts.bindings[param].ty());
             unify(&declared, given, &mut known);
@@ -425,9 +438,7 @@ fn given_by_function(
     let callbacks = &unit.language.manifest.builtins.callbacks;
     let template = callbacks.get(function).and_then(|params| in_list(params, what));
     let Some(template) = template else { return Ty::Unknown };
-    let written = written.map_or(&[][..], |types| &unit.facts.lists[types.range()]);
-    let written: Vec<Ty> =
-        written.iter().map(|ty| infer::instance_of_expr(db, file, *ty)).collect();
+    let written = written.map_or_else(Vec::new, |types| written_types(db, file, types));
     call::of_arguments(db, file, template, &given.types, &written)
 }
 

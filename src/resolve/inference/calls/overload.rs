@@ -8,6 +8,7 @@ use crate::inference::calls::{arguments, closure_arity};
 use crate::inference::types::infer;
 use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
+use cograph_grammar::ImplicitUse;
 use cograph_model::facts::{Binding, Run, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 
@@ -228,8 +229,40 @@ fn candidate(
             conversion => conversion,
         }
     };
-    let conversions: Vec<Passing> = params.iter().zip(args).enumerate().map(conversion).collect();
+    let mut conversions: Vec<Passing> =
+        params.iter().zip(args).enumerate().map(conversion).collect();
+    join_inferred(db, file, &params, args, &mut conversions);
     Candidate::applicable(symbol, params, conversions, gathers, declared.len())
+}
+
+/// Joins the conversions of the arguments that a type parameter takes alone: where values convert
+/// by declared operators, it represents the type of one of them, to which the others convert.
+fn join_inferred(db: &Db, file: FileId, params: &[Ty], args: &[Ty], conversions: &mut [Passing]) {
+    let names = &db.program.known(file).language.manifest.names;
+    if !is_closed(db, file) || names.member_behind(ImplicitUse::Convert).is_none() {
+        return;
+    }
+    let is_plain = |arg: &Ty| matches!(arg, Ty::Instance(..) | Ty::Builtin(..));
+    for (place, param) in params.iter().enumerate() {
+        let others = || {
+            let of_param = params.iter().zip(args).enumerate().filter(|(_, (of, _))| *of == param);
+            of_param.map(|(place, (_, arg))| (place, arg)).filter(|(_, arg)| is_plain(arg))
+        };
+        if !matches!(param, Ty::Param(..))
+            || others().next().is_none_or(|(first, _)| first != place)
+        {
+            continue;
+        }
+        let to = |made: &Ty| -> Vec<(usize, Passing)> {
+            others().map(|(place, arg)| (place, passing(db, file, made, arg))).collect()
+        };
+        let worst = |to: &Vec<(usize, Passing)>| to.iter().map(|(_, passing)| *passing).max();
+        for (place, found) in
+            others().map(|(_, made)| to(made)).min_by_key(worst).unwrap_or_default()
+        {
+            conversions[place] = conversions[place].max(found.min(Passing::Unlikely));
+        }
+    }
 }
 
 /// Returns the conversion of an argument to the parameter of a callable at a place.

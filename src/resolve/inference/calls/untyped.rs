@@ -2,7 +2,7 @@
 
 use crate::db::Db;
 use crate::db::ty::Ty;
-use crate::inference::calls::{call, extensions, overload};
+use crate::inference::calls::{call, closures, extensions, overload};
 use crate::inference::types::{callee, generics};
 use crate::units::symbols::Symbols;
 use cograph_model::facts::{ExprId, Run, flags};
@@ -10,7 +10,9 @@ use cograph_model::graph::{FileId, SymbolRef};
 
 /// Returns the type of the parameter for the argument at a position, if all callables that have one
 /// there agree on it. The arguments do not choose among them: one of them has no type yet.
-pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, position: usize) -> Ty {
+pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, argument: usize) -> Ty {
+    let position = argument;
+    let (callee, written) = generics::unapplied(db, file, callee);
     let called = match callee::callee_ty(db, file, callee, &[], Run::default()) {
         found @ (Ty::Callable(..) | Ty::Type(..)) => found,
         other => {
@@ -19,6 +21,8 @@ pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, position: usize) 
             extensions::callee_ty(db, file, callee, given).unwrap_or(other)
         }
     };
+    let written = written.map_or_else(Vec::new, |types| closures::written_types(db, file, types));
+    let (called, bind) = generics::with_arguments(db, file, called, written);
     let (symbols, receiver, position) = match &called {
         Ty::Callable(symbols, receiver) => {
             let is_extension = extensions::receiver(db, symbols, receiver.as_deref()).is_some();
@@ -41,7 +45,10 @@ pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, position: usize) 
         .iter()
         .filter(|symbol| declares(symbol))
         .filter_map(|symbol| overload::parameter_types(db, *symbol).get(position).cloned())
-        .map(|ty| generics::substituted(db, ty, receiver));
-    let Some(first) = types.next() else { return Ty::Unknown };
+        .map(|ty| generics::substituted(db, ty.map(&bind), receiver));
+    // Tables state the parameters of a library's members.
+    let Some(first) = types.next() else {
+        return closures::taken_by_table(db, file, callee, argument);
+    };
     if types.all(|ty| ty == first) { first } else { Ty::Unknown }
 }

@@ -3,7 +3,9 @@
 use crate::db::Db;
 use crate::db::in_progress::Computation;
 use crate::db::ty::{ARRAY, Entity, Member, Ty};
-use crate::inference::members::{aliases, hierarchy, inherent, opened, overrides, prototypes};
+use crate::inference::members::{
+    aliases, hierarchy, inherent, opened, overrides, prototypes, statics,
+};
 use crate::inference::names::visited::Visited;
 use crate::inference::names::{linkage, module_members, namespaces, paths, variants};
 use crate::units::bounds::qualified;
@@ -227,9 +229,9 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
         Ty::Instance(symbol, _) | Ty::Type(symbol, _) => {
             match receiver_members(db, of, *symbol, name) {
                 Member::None | Member::Unknown | Member::Outside(_)
-                    if let Some(found) = of_namesake(db, of, name) =>
+                    if let Some(found) = statics::undefined_here(db, of, name) =>
                 {
-                    Member::Entity(found)
+                    found
                 }
                 none @ (Member::None | Member::Unknown) => {
                     let is_type = matches!(of, Ty::Type(..));
@@ -304,20 +306,6 @@ fn of_root(db: &Db, name: Name) -> Member {
     }
 }
 
-/// Returns the member of the package that has the name of a type.
-fn of_namesake(db: &Db, of: &Ty, name: Name) -> Option<Entity> {
-    let Ty::Type(symbol, _) = of else { return None };
-    let unit = db.program.known(symbol.file);
-    if db.program.symbol(*symbol).container.is_some() {
-        return None;
-    }
-    let separator = unit.language.manifest.modules.separator.as_str();
-    let own = db.program.text(db.program.name_of(*symbol));
-    let package = format!("{}{separator}{own}", unit.facts.package.as_deref()?);
-    let package = db.program.declared_package(symbol.file, &package)?;
-    module_members::module_member(db, package, name, &mut Visited::default())
-}
-
 /// True if a member is not that of an optional, but of the value that it holds, or of the first
 /// element of an array that decays to a pointer.
 fn is_of_held_value(db: &Db, outer: &str, name: Name) -> bool {
@@ -348,7 +336,8 @@ fn inline_member(db: &Db, module: SymbolRef, name: Name) -> Member {
     let of_library = |library: &str| qualified(&Rc::from(library), ".", db.program.text(name));
     let outside =
         || opened::library(db, module).map(|library| Member::Outside(of_library(library)));
-    found.map(Member::Entity).or_else(outside).unwrap_or(Member::None)
+    let value = || statics::of_namesake_value(db, module, name);
+    found.map(Member::Entity).or_else(value).or_else(outside).unwrap_or(Member::None)
 }
 
 /// Returns the members of a type or of its instances, where these are separate: of a type also
