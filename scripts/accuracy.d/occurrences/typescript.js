@@ -263,6 +263,15 @@ function isSpread(node) {
     ts.isSpreadAssignment(part) && checker.getTypeAtLocation(part.expression).getProperty(node.text));
 }
 
+/* The function that a call of a value reaches, where the value is what another call returned: the index follows values to it. */
+function reached(node, kind, known) {
+  if (kind !== "call" || known.some(symbol => symbol.flags & (ts.SymbolFlags.Function | ts.SymbolFlags.Method | ts.SymbolFlags.Class))) return [];
+  let whole = node;
+  while (whole.parent && !ts.isCallExpression(whole) && !ts.isStatement(whole)) whole = whole.parent;
+  const declaration = ts.isCallExpression(whole) && checker.getResolvedSignature(whole)?.declaration;
+  return declaration && ts.isFunctionLike(declaration) && declaration.body && declaration.symbol ? [declaration.symbol] : [];
+}
+
 const out = [];
 function flush(force) {
   if (!force && out.length < 5000) return;
@@ -283,7 +292,7 @@ for (const source of made.getSourceFiles()) {
     const found = symbols.map(followed), known = found.filter(symbol => symbol?.declarations?.length);
     if (known.length && (known.every(standsIn) || known.every(isRequired))) return;
     if (known.length) {
-      made.targets = [...known, ...symbols.flatMap(holders)].flatMap(places);
+      made.targets = [...known, ...symbols.flatMap(holders), ...reached(node, kind, known)].flatMap(places);
       // The compiler joins a type parameter with the member of its name.
       const isParameter = kind === "type" && known.some(symbol => symbol.declarations.some(ts.isTypeParameterDeclaration));
       if (isParameter || known.every(isLocal)) made.local = true;
