@@ -372,6 +372,7 @@ fn symbols_site(db: &Db, file: FileId, site: &Site, symbols: &Symbols, step: Ste
     }
     let fitting = receivers::for_receiver(db, file, site, fitting);
     let fitting = conditions::compiled_with(db, file, site.byte, fitting);
+    let fitting = hierarchy::merged_once(db, fitting);
     let scope = |symbol: &SymbolRef| (symbol.file, db.program.symbol(*symbol).scope);
     let together = symbols.iter().all(|symbol| scope(symbol) == scope(&symbols[0]));
     let several = if together { Step::Overloads } else { Step::SeveralValues };

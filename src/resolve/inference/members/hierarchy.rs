@@ -289,6 +289,9 @@ fn base_type(db: &Db, file: FileId, base: ExprId) -> Ty {
                 .collect();
             Ty::Type(*symbol, args)
         }
+        (Ty::Type(symbol, args), Some(Expr::Name(..))) => {
+            Ty::Type(of_arity(db, *symbol, 0), args.clone())
+        }
         _ => ty,
     }
 }
@@ -337,12 +340,23 @@ pub(crate) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
     parts
 }
 
-/// Keeps the first of the declarations of one merged type, a class before an interface.
+/// Keeps the first of the declarations of one merged type, a class before an interface, and of the
+/// signatures of a function without a body.
 pub(crate) fn merged_once(db: &Db, symbols: Symbols) -> Symbols {
     let [first, ref others @ ..] = symbols[..] else { return symbols };
-    if others.is_empty() || !db.program.known(first.file).language.manifest.resolution.merged_types
-    {
+    let manifest = &db.program.known(first.file).language.manifest;
+    if others.is_empty() || !manifest.resolution.merged_types {
         return symbols;
+    }
+    let scope = db.program.symbol(first).scope;
+    let is_signature = |symbol: &SymbolRef| {
+        let entry = db.program.symbol(*symbol);
+        entry.kind == SymbolKind::Function
+            && entry.flags & flags::DECLARATION != 0
+            && (symbol.file, entry.scope) == (first.file, scope)
+    };
+    if manifest.conversions.top.is_none() && symbols.iter().all(is_signature) {
+        return Symbols::from_slice(&[first]);
     }
     let is_conditional =
         |symbol: &SymbolRef| db.program.symbol(*symbol).flags & flags::CONDITIONAL != 0;

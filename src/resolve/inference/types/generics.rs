@@ -5,10 +5,11 @@ use crate::db::Db;
 use crate::db::ty::{Entity, Parameter, Ty, TyList};
 use crate::db::wanted::Wanted;
 use crate::inference::members::type_flow::last_segment;
-use crate::inference::members::{hierarchy, prototypes};
+use crate::inference::members::{hierarchy, prototypes, type_flow};
 use crate::inference::names::scopes;
 use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
+use cograph_grammar::FlowKind;
 use cograph_model::Step;
 use cograph_model::facts::{BindingId, Expr, ExprId, NameId, Run};
 use cograph_model::graph::{FileId, SymbolRef};
@@ -267,6 +268,23 @@ fn are_inferred(db: &Db, symbol: SymbolRef) -> bool {
     })
 }
 
+/// Returns the arguments of a type from which a value of it infers a type parameter: of a function
+/// type the result, as the parameters of a closure have the types that are expected.
+fn inferring(db: &Db, file: FileId, base: ExprId, args: Run) -> Run {
+    let (Ty::External(name) | Ty::Builtin(name, _) | Ty::BuiltinType(name, _)) =
+        db.type_of(file, base)
+    else {
+        return args;
+    };
+    match type_flow::flow(db, file, &name).and_then(|(_, flow)| flow.kind) {
+        Some(FlowKind::Procedure) => Run::default(),
+        Some(FlowKind::Function) if args.len > 1 => {
+            Run { start: args.start + args.len - 1, len: 1 }
+        }
+        _ => args,
+    }
+}
+
 /// True if a type expression names a type.
 fn names(db: &Db, file: FileId, ty: ExprId, name: NameId) -> bool {
     let facts = db.program.known(file).facts;
@@ -276,7 +294,9 @@ fn names(db: &Db, file: FileId, ty: ExprId, name: NameId) -> bool {
     let any = |list: Run| facts.lists[list.range()].iter().any(|part| names(db, file, *part, name));
     db.deeper(|| match facts.exprs[position] {
         Expr::Name(other, _) => other == name,
-        Expr::Apply(base, args) => names(db, file, base, name) || any(args),
+        Expr::Apply(base, args) => {
+            names(db, file, base, name) || any(inferring(db, file, base, args))
+        }
         Expr::Array(inner) | Expr::Wrap(inner, _) => names(db, file, inner, name),
         Expr::Function(parts) | Expr::Tuple(parts) | Expr::Union(parts) => any(parts),
         _ => false,

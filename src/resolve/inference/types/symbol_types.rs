@@ -109,6 +109,13 @@ fn parameter_of_owner(db: &Db, file: FileId, id: BindingId) -> Option<Ty> {
     Some(Ty::Param(ty.file, BindingId::at(own)))
 }
 
+/// True for a namespace whose members are also those of a function or type of its name.
+fn adds_members(db: &Db, symbol: SymbolRef) -> bool {
+    let is_namespace =
+        matches!(db.program.symbol(symbol).kind, SymbolKind::Namespace | SymbolKind::Module);
+    is_namespace && db.program.known(symbol.file).language.manifest.resolution.merged_types
+}
+
 /// Returns the type of a reference to symbols of one name, with or without a receiver.
 pub(crate) fn symbols_ty(db: &Db, symbols: &Symbols, as_type: bool, receiver: Option<&Ty>) -> Ty {
     let program = db.program;
@@ -122,9 +129,18 @@ pub(crate) fn symbols_ty(db: &Db, symbols: &Symbols, as_type: bool, receiver: Op
     }
     let chosen = match as_type {
         true => filled(db, symbols.iter().filter(|symbol| is_scope(kind(symbol)))),
-        false => symbols
-            .iter()
-            .find(|symbol| !matches!(kind(symbol), SymbolKind::Interface | SymbolKind::TypeAlias)),
+        false => {
+            let is_value =
+                |of: &SymbolRef| !matches!(kind(of), SymbolKind::Interface | SymbolKind::TypeAlias);
+            let mut values = symbols.iter().filter(|of| is_value(of));
+            // A namespace adds members to the function of its name.
+            match values.next() {
+                Some(first) if adds_members(db, *first) => {
+                    values.find(|of| kind(of).is_callable()).or(Some(first))
+                }
+                first => first,
+            }
+        }
     };
     let Some(&chosen) = chosen.or(symbols.first()) else { return Ty::Unknown };
     let chosen = aliases::declaration_of(db, chosen).unwrap_or(chosen);
