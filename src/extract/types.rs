@@ -140,9 +140,10 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             let args = type_arguments(walk, node, (base, args.as_ref()), inner);
             applied(&mut walk.facts, base, &args)
         }
-        TypeRule::Apply { base, args } => {
+        TypeRule::Apply { base, args, open } => {
             let base = base.first(node).map_or(ExprId::NONE, |base| visit_type(walk, base, usage));
             let args = type_arguments(walk, node, (base, args.as_ref()), inner);
+            let args = compound::or_places(walk, node, args, *open);
             applied(&mut walk.facts, base, &args)
         }
         TypeRule::Array { of, name, dimensions, sizes } => {
@@ -348,7 +349,8 @@ fn generic_name<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> (Node<
         let Some(inner) = inner else { break };
         node = inner;
     }
-    let Some(TypeRule::Apply { base, args }) = walk.input.language.type_rule(node.kind_id()) else {
+    let rule = walk.input.language.type_rule(node.kind_id());
+    let Some(TypeRule::Apply { base, args, .. }) = rule else {
         return (node, Vec::new());
     };
     let mut list = Vec::new();

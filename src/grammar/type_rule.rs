@@ -25,8 +25,13 @@ pub enum TypeRule {
     Member { object: Option<Selector>, name: Selector },
     /// A path of names in one node, with the type arguments of the last one.
     Segments { names: Selector, args: Option<Selector> },
-    /// A generic type with type arguments.
-    Apply { base: Selector, args: Option<Selector> },
+    /// A generic type with type arguments; `open`: an empty list has places for them (`Map<,>`).
+    Apply {
+        base: Selector,
+        args: Option<Selector>,
+        #[serde(default)]
+        open: bool,
+    },
     /// An array or slice, or another builtin container by `name`; an array of arrays for each
     /// bracket in `dimensions`; `sizes` holds expressions.
     Array {

@@ -103,3 +103,20 @@ pub(super) fn without_name<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage
     }
     ExprId::NONE
 }
+
+/// Returns the type arguments of a generic type; with `open`, for an empty list one that is not
+/// known for each place.
+pub(super) fn or_places<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    args: Vec<ExprId>,
+    open: bool,
+) -> Vec<ExprId> {
+    if !open || !args.is_empty() {
+        return args;
+    }
+    let lists = children::children(&walk.input, node);
+    let parts = lists.into_iter().flat_map(|list| children::children(&walk.input, list));
+    let places = 1 + parts.filter(|part| part.kind() == ",").count();
+    vec![walk.facts.expr(Expr::Unknown); places]
+}
