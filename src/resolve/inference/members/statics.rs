@@ -27,8 +27,8 @@ pub(crate) fn of_bases(db: &Db, symbol: SymbolRef, name: Name) -> Option<Member>
         let unit = db.program.known(part.file);
         let mut bases = unit.bindings(db.program.symbol(part).inner, statics);
         bases.find_map(|(_, base)| {
-            let following = Computation::Following(part.file, base.ty, name);
-            let base = || db.member(&db.instance_of_expr(part.file, base.ty), name);
+            let following = Computation::Following(part.file, base.ty(), name);
+            let base = || db.member(&db.instance_of_expr(part.file, base.ty()), name);
             let found = db.in_progress.once(following, base)?;
             (!matches!(found, Member::None | Member::Unknown)).then_some(found)
         })
@@ -53,7 +53,7 @@ pub(super) fn of_namesake_value(db: &Db, namespace: SymbolRef, name: Name) -> Op
     let entry = unit.symbol(namespace.symbol);
     let mut bound = db.program.bindings(namespace.file, unit, entry.scope, unit.name(entry.name));
     let value = bound.find_map(|(_, binding)| {
-        let symbol = binding.symbol.get().map(|symbol| &unit.facts.symbols[symbol])?;
+        let symbol = binding.symbol().get().map(|symbol| &unit.facts.symbols[symbol])?;
         matches!(symbol.kind, SymbolKind::Constant | SymbolKind::Variable).then_some(symbol.ty)
     })?;
     let following = Computation::Following(namespace.file, value, name);
