@@ -32,6 +32,8 @@ pub(crate) struct Wildcards {
     /// External wildcard import that may have an undeclared callable, or other name, of a file;
     /// `None` inside if there are several.
     pub(crate) outside: Memo<(FileId, bool), Option<Option<usize>>>,
+    /// Words of the paths of headers outside of the repository that a file includes.
+    pub(crate) libraries: Memo<FileId, Rc<[Box<str>]>>,
 }
 
 /// Place that a search checks for a name.

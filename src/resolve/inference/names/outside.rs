@@ -17,6 +17,8 @@ use std::rc::Rc;
 
 /// Maximum nesting of namespaces in a qualified name.
 const MAX_NESTED: usize = 32;
+/// Minimum length of the start of a name that is a sign of its library.
+const LIBRARY_WORD: usize = 3;
 
 /// Attributes an undeclared name to the only external package with a wildcard import, in
 /// languages where every name is declared; with several such packages the package is unknown.
@@ -78,8 +80,9 @@ fn of_opened_library(db: &Db, file: FileId, name: Name) -> Option<Entity> {
 }
 
 /// Returns the name of what a library must have, in languages with textual includes: nothing in the
-/// repository has it, and the file, or what it includes, includes a file of a library. Where types
-/// may be opened again, what is required may give every file a constant.
+/// repository has it, and it begins as the path of a header of a library does, which the file, or
+/// what it includes, includes. The absence alone is no proof, because macros make names. Where
+/// types may be opened again, what is required may give every file a constant.
 pub(crate) fn of_library(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Rc<str>> {
     let language = db.program.known(file).language;
     if !language.manifest.modules.pastes_files() || db.tier(file) != Tier::Full {
@@ -100,7 +103,7 @@ pub(crate) fn of_library(db: &Db, file: FileId, name: Name, scope: ScopeId) -> O
         space = db.program.spaces().parent(around);
     }
     let is_unknown = db.program.macros(name).is_none() && db.program.members(name).is_none();
-    (is_unknown && includes_library(db, file)).then(|| Rc::from(text))
+    (is_unknown && begins_as_library(db, file, text)).then(|| Rc::from(text))
 }
 
 /// True for a constant of a namespace that nothing in the repository defines.
@@ -166,29 +169,50 @@ fn written_path(db: &Db, file: FileId, path: ExprId) -> Option<Rc<str>> {
     None
 }
 
-/// True if a file includes one that the repository does not have, and the language neither, or
-/// includes a file that does.
-fn includes_library(db: &Db, file: FileId) -> bool {
-    if let Some(known) = db.wildcards.outside.get(&(file, false)) {
-        return known.is_some();
-    }
-    let has_own = |file: FileId| {
-        let Some(unit) = db.program.unit(file) else { return false };
+/// True if a name begins with a word of the path of a header that the repository does not have, and
+/// the language neither: `greet_new` of `greet/greet.h`.
+fn begins_as_library(db: &Db, file: FileId, name: &str) -> bool {
+    let words = db.wildcards.libraries.get(&file).unwrap_or_else(|| {
+        let words = library_words(db, file);
+        db.wildcards.libraries.insert(file, Rc::clone(&words));
+        words
+    });
+    words
+        .iter()
+        .any(|word| name.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word)))
+}
+
+/// Returns the words of the paths of headers of libraries that a file includes, itself or by what
+/// it includes.
+fn library_words(db: &Db, file: FileId) -> Rc<[Box<str>]> {
+    let mut words: Vec<Box<str>> = Vec::new();
+    let mut take = |file: FileId| {
+        let Some(unit) = db.program.unit(file) else { return };
         let prelude = &unit.language.manifest.modules.prelude;
-        // Headers of the language's library have no ending.
-        let is_plain = |module: &str| !module.contains(|c: char| !matches!(c, 'a'..='z' | '_'));
-        let imports = unit.facts.imports.iter().zip(db.program.import_targets(file));
-        imports.into_iter().any(|(import, target)| {
-            import.kind == ImportKind::Include
+        for (import, target) in unit.facts.imports.iter().zip(db.program.import_targets(file)) {
+            let is_library = import.kind == ImportKind::Include
                 && matches!(target, ImportTarget::External(_))
-                && !is_plain(&import.module)
-                && !prelude.iter().any(|known| *known == *import.module)
-        })
+                && !prelude.iter().any(|known| *known == *import.module);
+            if is_library {
+                words.extend(words_of(&import.module));
+            }
+        }
     };
+    take(file);
     let targets = db.program.import_targets(file);
-    let found = has_own(file) || targets.iter().flat_map(ImportTarget::files).any(has_own);
-    db.wildcards.outside.insert((file, false), found.then_some(None));
-    found
+    targets.iter().flat_map(ImportTarget::files).for_each(take);
+    words.sort_unstable();
+    words.dedup();
+    words.into()
+}
+
+/// Words of the path of a header that names of its library may begin with. Headers of the
+/// language's library have no ending.
+fn words_of(path: &str) -> impl Iterator<Item = Box<str>> + '_ {
+    let path = path.trim_start_matches("./").trim_start_matches("../");
+    let whole = path.rsplit_once('.').map(|(whole, _)| whole);
+    let parts = whole.into_iter().flat_map(|whole| whole.split(['/', '-', '.']));
+    parts.filter(|word| word.len() >= LIBRARY_WORD).map(Box::from)
 }
 
 /// Returns the only external wildcard import, of a package or of the members of a type; `None`
