@@ -9,7 +9,7 @@ mod binding;
 mod clauses;
 mod complexity;
 mod details;
-mod ids;
+pub(crate) mod ids;
 mod operands;
 mod sites;
 mod synthetic;

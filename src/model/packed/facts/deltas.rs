@@ -1,7 +1,7 @@
 //! Values that are encoded as deltas to those of the item before.
 
 use crate::Position;
-use crate::facts::Run;
+use crate::facts::ids::Run;
 use crate::packed::Pass;
 
 /// Values of the previous item, for delta encoding.
