@@ -34,6 +34,7 @@ use cograph_source::{self as source, WalkedFile};
 use cograph_store::{
     self as store, BuildInfo, Draft, Outline, Placed, Published, StoreError, WriterLock,
 };
+use cograph_system::allocator::return_unused_pages;
 
 /// Source bytes per piece: large enough that few words occur in several pieces, small enough to
 /// keep all threads busy, and to read the facts of one file after a change. In the Linux tree
@@ -99,9 +100,12 @@ pub(crate) fn build(
         });
     }
     let index = archive::write_index(&draft, &neighbours, &tables)?;
-    // Before the names are copied: the facts go with the tables.
+    // The facts go with the tables. Their pages are of the threads that have extracted them: the
+    // copies of the names, which this thread makes, would come on top.
     let files = files.into_iter().map(Metadata::of).collect();
-    let outline = Outline { symbol_names: tables.into_symbol_names(), references };
+    let symbol_names = tables.into_symbol_names();
+    return_unused_pages();
+    let outline = Outline { symbol_names: symbol_names.collect(), references };
     stopwatch.lap(Phase::Resolve);
 
     (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });

@@ -115,8 +115,9 @@ impl Tables {
     }
 
     /// Returns the distinct names of all symbols, unordered, with the empty name for unnamed
-    /// symbols. Requires all facts in memory, and frees the tables before it copies the names.
-    pub fn into_symbol_names(self) -> Vec<Box<str>> {
+    /// symbols. Requires all facts in memory, and frees the tables at once; the iterator copies the
+    /// names.
+    pub fn into_symbol_names(self) -> impl Iterator<Item = Box<str>> {
         let names = Arc::clone(&self.files.names);
         let mut is_used = vec![false; names.len()];
         let mut has_unnamed = false;
@@ -131,7 +132,7 @@ impl Tables {
         drop(self);
         let used =
             (0_u32..).zip(is_used).filter_map(|(name, is_used)| is_used.then_some(Name(name)));
-        used.map(|name| Box::from(names.text(name))).chain(has_unnamed.then(Box::default)).collect()
+        used.map(move |name| Box::from(names.text(name))).chain(has_unnamed.then(Box::default))
     }
 
     /// Returns every posting list in order: its hash, and its symbols by file key and position,
