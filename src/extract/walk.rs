@@ -16,15 +16,15 @@ pub(super) mod texts;
 pub(crate) mod visited;
 
 use crate::budget::Limits;
-use crate::facts::builder::Builder;
+use crate::facts::builder::{Builder, place};
 use crate::facts::exports::{self, Ambient, ExportList};
 use crate::preprocess::edits::Made;
 use crate::walk::lister::Lister;
 use cograph_faults::{Fault, planted};
 use cograph_grammar::{Language, Rule, Tier};
 use cograph_model::facts::{
-    Binding, BindingKind, ExprId, FileFacts, ImportId, LocalSymbol, NameId, Run, ScopeId,
-    ScopeKind, Site, SiteId,
+    BindingKind, ExprId, FileFacts, ImportId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Site,
+    SiteId,
 };
 use cograph_model::{ProblemKind, SiteKind};
 pub(super) use context::{
@@ -291,7 +291,7 @@ impl<'t> Walk<'t> {
         value: ExprId,
     ) {
         if name.is_some() && !ignored::is_ignored(&self.input, &self.facts, name) {
-            let place = Binding::at(scope, self.context.scope, name, offset(from));
+            let place = place(scope, self.context.scope, name, offset(from));
             self.facts.bind(place.of_value(kind, ty, value));
         }
     }

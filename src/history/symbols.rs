@@ -352,7 +352,7 @@ pub(super) fn calls_of(facts: &FileFacts, text: &[u8]) -> CallShapes {
             let ty = name_of_value(facts, text, argument);
             match argument.get().map(|at| facts.exprs[at]) {
                 Some(Expr::Argument(_, ArgumentLabel::Name(name))) => {
-                    let name = name.get().map_or("", |name| &*facts.names[name]);
+                    let name = name.value().get().map_or("", |name| &*facts.names[name]);
                     shape.named.push(name.to_owned());
                     named.push(ty);
                 }

@@ -18,7 +18,7 @@ pub use binding::{Binding, BindingKind};
 pub use clauses::Clauses;
 pub use complexity::Complexity;
 pub use details::Details;
-pub use ids::{BindingId, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, SiteId};
+pub use ids::{BindingId, ClausesId, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, SiteId};
 pub use operands::{ArgumentLabel, Contextual, Wrapper};
 pub use sites::Sites;
 pub use synthetic::{CALL_SUFFIX, Synthetic, external_callable};
@@ -37,6 +37,8 @@ pub struct FileFacts {
     /// Details of each symbol, parallel to `symbols`; empty where the symbols of all files are in
     /// memory.
     pub details: Vec<Details>,
+    /// Decorators, bases, type parameters and owners of the few symbols that have any.
+    pub clauses: Vec<Clauses>,
     /// Bindings of names in scopes.
     pub bindings: Vec<Binding>,
     /// Imports in order.
@@ -76,6 +78,12 @@ pub struct DocumentTerms {
 }
 
 impl FileFacts {
+    /// Decorators, bases, type parameters and owner of one of the symbols.
+    #[inline]
+    pub fn clauses_of(&self, symbol: &Symbol) -> &Clauses {
+        symbol.clauses.get().map_or(&Clauses::NONE, |of| &self.clauses[of])
+    }
+
     /// Minimizes memory: packs the sites and releases unused capacity of vectors. The facts of all
     /// files of a repository may be in memory at the same time.
     pub fn shrink(&mut self) {
@@ -84,6 +92,7 @@ impl FileFacts {
         self.scopes.shrink_to_fit();
         self.symbols.shrink_to_fit();
         self.details.shrink_to_fit();
+        self.clauses.shrink_to_fit();
         self.bindings.shrink_to_fit();
         self.imports.shrink_to_fit();
         self.exprs.shrink_to_fit();
@@ -171,29 +180,19 @@ pub struct Symbol {
     pub ty: ExprId,
     /// Returned values of a callable, or assigned values of a variable or field. In `lists`.
     pub values: Run,
-    /// What few symbols have; `None` for [`Clauses::NONE`].
-    pub clauses: Option<Box<Clauses>>,
+    /// What few symbols have; `NONE` for [`Clauses::NONE`].
+    pub clauses: ClausesId,
 }
 
 // A full build has the symbols of all files in memory, which is most of what it needs: five million
 // in the Linux tree.
-const _: () = assert!(size_of::<Symbol>() <= 64);
+const _: () = assert!(size_of::<Symbol>() <= 56);
 
 impl Symbol {
     /// Whole extent, with decorators, without the doc comment.
     pub fn extent(&self, details: &Details) -> Span {
         let Symbol { start_byte, end_byte, .. } = *self;
         Span { start_byte, end_byte, start: details.start, end: details.end }
-    }
-
-    /// Decorators, bases, type parameters and owner.
-    pub fn clauses(&self) -> &Clauses {
-        self.clauses.as_deref().unwrap_or(&Clauses::NONE)
-    }
-
-    /// The same, to be changed.
-    pub fn clauses_mut(&mut self) -> &mut Clauses {
-        self.clauses.get_or_insert_with(|| Box::new(Clauses::NONE))
     }
 
     /// True for a macro of a preprocessor, with or without parameters.
@@ -383,6 +382,9 @@ pub enum Expr {
     /// Unknown.
     Unknown,
 }
+
+// As for symbols.
+const _: () = assert!(size_of::<Expr>() <= 12);
 
 /// Site: an occurrence of a name as a reference.
 #[derive(Clone, Copy, PartialEq, Debug)]

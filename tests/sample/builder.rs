@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use cograph::model::facts::{
-    Details, ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, ScopeId,
-    Site, Symbol,
+    ClausesId, Details, ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run,
+    ScopeId, Site, Symbol,
 };
 use cograph::model::graph::{
     FileId, FileRecord, FileResolution, FileStamp, Graph, Relation, Resolution, SymbolRef, Target,
@@ -166,7 +166,7 @@ impl GraphBuilder {
             arity: (0, u16::MAX),
             ty: ExprId::NONE,
             values: Run::default(),
-            clauses: None,
+            clauses: ClausesId::NONE,
         });
         SymbolRef { file, symbol: LocalSymbol::at(facts.symbols.len() - 1) }
     }

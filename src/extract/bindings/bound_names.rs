@@ -195,7 +195,7 @@ pub(crate) fn of_markup(input: &Input<'_>, facts: &mut Builder, bound: &[Range<u
         let name = facts.name(text);
         let from = u32::try_from(range.start).expect("files are smaller than 4 GiB");
         let (scope, _) = facts.around(from);
-        let place = Binding::at(scope, scope, name, from);
+        let place = Binding::at(scope, name, from);
         facts.bind(place.of_value(BindingKind::Value, ExprId::NONE, ExprId::NONE));
     }
 }

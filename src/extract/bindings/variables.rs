@@ -452,9 +452,11 @@ fn values_object<'t>(walk: &mut Walk<'t>, left: Node<'t>, right: Node<'t>) -> Op
     let value = walk.visit(right, READ);
     walk.context.pending = pending;
     if let (true, Expr::Members(members)) = (owner.is_some(), walk.facts.get(value)) {
-        for symbol in &mut walk.facts.facts.symbols[first..] {
-            if symbol.scope == members && !symbol.clauses().owner.is_some() {
-                symbol.clauses_mut().owner = owner;
+        for position in first..walk.facts.facts.symbols.len() {
+            let symbol = LocalSymbol::at(position);
+            if walk.facts.symbol_mut(symbol).scope == members && !walk.facts.owner(symbol).is_some()
+            {
+                walk.facts.clauses_mut(symbol).owner = owner;
             }
         }
         let made = walk.facts.expr(Expr::Construct(owner, Run::default()));

@@ -62,9 +62,8 @@ fn is_constructor_function(walk: &mut Walk<'_>, symbol: LocalSymbol, outer: Scop
 /// True if a callable belongs to a type or object.
 pub(crate) fn is_member(facts: &mut Builder, symbol: LocalSymbol) -> bool {
     symbol.is_some() && {
-        let entry = facts.symbol_mut(symbol);
-        let (owner, declaring) = (entry.clauses().owner, entry.scope);
-        owner.is_some() || facts.scope_kind(declaring) == ScopeKind::Type
+        let declaring = facts.symbol_mut(symbol).scope;
+        facts.owner(symbol).is_some() || facts.scope_kind(declaring) == ScopeKind::Type
     }
 }
 

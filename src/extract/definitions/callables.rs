@@ -147,9 +147,8 @@ pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
         if types::is_given_as_type(&walk.input, receiver) {
             // It may name type parameters of the callable.
             let owner = types::visit_type(walk, receiver, Usage::Site(SiteKind::Type));
-            let entry = walk.facts.symbol_mut(symbol);
-            entry.flags |= flags::EXTENSION;
-            entry.clauses_mut().owner = owner;
+            walk.facts.symbol_mut(symbol).flags |= flags::EXTENSION;
+            walk.facts.clauses_mut(symbol).owner = owner;
         } else {
             parameters::receiver_type_params(walk, symbol);
             parameters::parameters(walk, receiver, LocalSymbol::NONE);

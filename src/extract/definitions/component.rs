@@ -5,8 +5,8 @@ use crate::facts::builder::Builder;
 use crate::walk::input::Input;
 use crate::walk::position::{line, offset};
 use cograph_model::facts::{
-    Binding, BindingKind, Details, ExprId, LocalSymbol, NameId, Run, ScopeId, Symbol, Synthetic,
-    flags,
+    Binding, BindingKind, ClausesId, Details, ExprId, LocalSymbol, NameId, Run, ScopeId, Symbol,
+    Synthetic, flags,
 };
 use cograph_model::{Position, SymbolKind, Visibility};
 
@@ -48,7 +48,7 @@ pub(crate) fn of_file(input: &Input<'_>, facts: &mut Builder, path: &str) {
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
         values: Run::default(),
-        clauses: None,
+        clauses: ClausesId::NONE,
     };
     let symbol = facts.symbol(symbol, details);
     if let Some(at) = given {

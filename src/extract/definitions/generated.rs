@@ -3,7 +3,9 @@
 
 use crate::walk::{Generated, Walk, texts};
 use cograph_grammar::GeneratedMember;
-use cograph_model::facts::{Details, Expr, ExprId, LocalSymbol, NameId, ScopeId, Symbol, flags};
+use cograph_model::facts::{
+    ClausesId, Details, Expr, ExprId, LocalSymbol, NameId, ScopeId, Symbol, flags,
+};
 use cograph_model::{SymbolKind, Visibility};
 
 /// Members that the pending decorators generate.
@@ -123,7 +125,7 @@ fn define_one(
         ty: if member.takes || from == ty { ExprId::NONE } else { source.ty },
         params: Default::default(),
         values: Default::default(),
-        clauses: None,
+        clauses: ClausesId::NONE,
         start_byte: source.start_byte,
         end_byte: source.end_byte,
     };

@@ -97,8 +97,10 @@ pub(super) fn parameters_among<'t>(
             }
             Some(rule @ Rule::Param { name, variadic, optional, value, .. }) => {
                 let given = if closure {
-                    walk.facts
-                        .expr(Expr::Given(walk.context.scope, Contextual::Parameter(position)))
+                    walk.facts.expr(Expr::Given(
+                        walk.context.scope,
+                        Contextual::Parameter(position.into()),
+                    ))
                 } else {
                     ExprId::NONE
                 };
@@ -116,8 +118,10 @@ pub(super) fn parameters_among<'t>(
             }
             _ => {
                 let given = if closure {
-                    walk.facts
-                        .expr(Expr::Given(walk.context.scope, Contextual::Parameter(position)))
+                    walk.facts.expr(Expr::Given(
+                        walk.context.scope,
+                        Contextual::Parameter(position.into()),
+                    ))
                 } else {
                     ExprId::NONE
                 };
@@ -209,7 +213,7 @@ fn bind_parameter<'t>(
 /// Binds the position of a parameter without a name.
 fn unnamed_parameter(walk: &mut Walk<'_>, ty: ExprId, value: ExprId) {
     let scope = walk.context.scope;
-    let place = Binding::at(scope, scope, NameId::NONE, 0);
+    let place = Binding::at(scope, NameId::NONE, 0);
     walk.facts.bind(place.of_value(BindingKind::Param, ty, value));
 }
 
@@ -248,7 +252,7 @@ fn receiver_parameter<'t>(walk: &mut Walk<'t>, param: Node<'t>, value: Expr, sym
     }
     let value = walk.facts.expr(value);
     let scope = walk.context.scope;
-    let place = Binding::at(scope, scope, name, 0);
+    let place = Binding::at(scope, name, 0);
     walk.facts.bind(place.of_value(BindingKind::Param, ExprId::NONE, value));
     walk.context.callable.receiver = name;
     if symbol.is_some() {
@@ -348,7 +352,7 @@ fn gathered<'t>(
 
 /// Binds the type arguments of a receiver's type as names of that type's parameters.
 pub(super) fn receiver_type_params(walk: &mut Walk<'_>, symbol: LocalSymbol) {
-    let mut owner = walk.facts.symbol_mut(symbol).clauses().owner;
+    let mut owner = walk.facts.owner(symbol);
     while let Expr::Wrap(inner, _) = walk.facts.get(owner) {
         owner = inner;
     }

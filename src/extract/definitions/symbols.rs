@@ -142,7 +142,7 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
         values: Run::default(),
-        clauses: clauses.kept(),
+        clauses: walk.facts.clauses(clauses),
     };
     let symbol = walk.facts.symbol(symbol, details);
     if definition.has_body {

@@ -2,8 +2,8 @@
 //! syntax.
 
 use cograph_model::facts::{
-    Binding, BindingId, BindingKind, Details, Expr, ExprId, FileFacts, Import, ImportId,
-    LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, SiteId, Symbol, Synthetic,
+    Binding, BindingId, BindingKind, Clauses, ClausesId, Details, Expr, ExprId, FileFacts, Import,
+    ImportId, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind, Site, SiteId, Symbol, Synthetic,
 };
 use cograph_model::{Problem, ProblemKind};
 use hashbrown::HashTable;
@@ -113,10 +113,9 @@ impl Builder {
         if items.is_empty() {
             return Run::EMPTY;
         }
-        let start = u32::try_from(self.facts.lists.len())
-            .expect("a file has far fewer than 2^32 expressions");
+        let start = self.facts.lists.len();
         self.facts.lists.extend_from_slice(items);
-        Run { start, len: u32::try_from(items.len()).expect("bounded by the file's size") }
+        Run::of(start..self.facts.lists.len())
     }
 
     pub(crate) fn items(&self, run: Run) -> &[ExprId] {
@@ -203,6 +202,34 @@ impl Builder {
         &mut self.facts.symbols[symbol.get().expect("callers hold the id of a symbol they made")]
     }
 
+    /// Keeps the clauses of a symbol, if it has any.
+    pub(crate) fn clauses(&mut self, of: Clauses) -> ClausesId {
+        if of == Clauses::NONE {
+            return ClausesId::NONE;
+        }
+        self.facts.clauses.push(of);
+        ClausesId::at(self.facts.clauses.len() - 1)
+    }
+
+    pub(crate) fn clauses_mut(&mut self, symbol: LocalSymbol) -> &mut Clauses {
+        let FileFacts { symbols, clauses, .. } = &mut self.facts;
+        let entry = &mut symbols[symbol.get().expect("callers hold the id of a symbol they made")];
+        let place = entry.clauses.get().unwrap_or_else(|| {
+            clauses.push(Clauses::NONE);
+            clauses.len() - 1
+        });
+        entry.clauses = ClausesId::at(place);
+        &mut clauses[place]
+    }
+
+    /// Returns the type that owns a symbol, if it is an expression.
+    pub(crate) fn owner(&mut self, symbol: LocalSymbol) -> ExprId {
+        self.symbol_mut(symbol)
+            .clauses
+            .get()
+            .map_or(ExprId::NONE, |of| self.facts.clauses[of].owner)
+    }
+
     pub(crate) fn bind(&mut self, binding: Binding) -> BindingId {
         let id = BindingId::at(self.facts.bindings.len());
         self.bound.entry((binding.scope, binding.name)).or_insert(id);
@@ -223,7 +250,7 @@ impl Builder {
         };
         let all = start..self.facts.bindings.len();
         let count = all.clone().filter(is_own).count();
-        let run = Run { start: BindingId::at(start).0, len: BindingId::at(count).0 };
+        let run = Run::of(start..start + count);
         // Most parameters come with nothing else.
         if (start..start + count).all(|position| is_own(&position)) {
             return run;
@@ -248,11 +275,15 @@ impl Builder {
         self.facts.bindings.truncate(start);
         self.facts.bindings.extend(moved);
         // Those of a symbol in a type or value are no parameters here, and stay one run.
+        let moved = |run: &mut Run| {
+            if !run.is_empty() {
+                *run = run.moved_to(place(run.start()).map_or(run.start(), |id| id.0));
+            }
+        };
         for symbol in &mut self.facts.symbols[symbols..] {
-            let type_params = symbol.clauses.as_mut().map(|clauses| &mut clauses.type_params);
-            let runs = std::iter::once(&mut symbol.params).chain(type_params);
-            for run in runs.filter(|run| run.len > 0) {
-                run.start = place(run.start).map_or(run.start, |id| id.0);
+            moved(&mut symbol.params);
+            if let Some(clauses) = symbol.clauses.get() {
+                moved(&mut self.facts.clauses[clauses].type_params);
             }
         }
         run
@@ -358,7 +389,17 @@ impl Builder {
         from: u32,
         symbol: LocalSymbol,
     ) {
-        self.bind(Binding::at(scope, block, name, from).of_symbol(symbol));
+        self.bind(place(scope, block, name, from).of_symbol(symbol));
+    }
+
+    pub(crate) fn bind_import(
+        &mut self,
+        scope: ScopeId,
+        block: ScopeId,
+        name: NameId,
+        import: ImportId,
+    ) {
+        self.bind(place(scope, block, name, 0).of_import(import));
     }
 
     pub(crate) fn import(&mut self, import: Import) -> ImportId {
@@ -416,18 +457,27 @@ impl Builder {
     /// Ends construction: per-symbol lists become runs.
     pub(crate) fn into_facts(mut self) -> FileFacts {
         let values = std::mem::take(&mut self.values);
-        self.attach(values, |symbol, run| symbol.values = run);
+        self.attach(values, |facts, symbol, run| facts.symbol_mut(symbol).values = run);
         let bases = std::mem::take(&mut self.bases);
-        self.attach(bases, |symbol, run| symbol.clauses_mut().bases = run);
+        self.attach(bases, |facts, symbol, run| facts.clauses_mut(symbol).bases = run);
         FileFacts { sites: self.sites.into(), ..self.facts }
     }
 
-    fn attach(&mut self, mut pairs: Vec<(LocalSymbol, ExprId)>, set: impl Fn(&mut Symbol, Run)) {
+    fn attach(
+        &mut self,
+        mut pairs: Vec<(LocalSymbol, ExprId)>,
+        set: impl Fn(&mut Self, LocalSymbol, Run),
+    ) {
         pairs.sort_by_key(|&(symbol, _)| symbol);
         for group in pairs.chunk_by(|a, b| a.0 == b.0) {
             let items: Vec<ExprId> = group.iter().map(|&(_, item)| item).collect();
             let run = self.list(&items);
-            set(self.symbol_mut(group[0].0), run);
+            set(self, group[0].0, run);
         }
     }
+}
+
+/// Place of a name in a scope, with the innermost scope there.
+pub(crate) fn place(scope: ScopeId, block: ScopeId, name: NameId, from: u32) -> Binding {
+    Binding::at(scope, name, from).within(block).expect("a file is limited to far fewer scopes")
 }

@@ -53,7 +53,7 @@ pub(crate) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)])
             let value = ExprId::at(facts.exprs.len());
             facts.exprs.push(Expr::Name(local, ScopeId(0)));
             facts.positions.push(u32::MAX);
-            let place = Binding::at(ScopeId(0), ScopeId(0), alias, 0);
+            let place = Binding::at(ScopeId(0), alias, 0);
             facts.bindings.push(place.of_value(BindingKind::Value, ExprId::NONE, value));
         }
     }

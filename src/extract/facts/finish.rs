@@ -188,7 +188,7 @@ fn find_containers(facts: &mut FileFacts, language: &Language) {
         }
     }
     for position in 0..facts.symbols.len() {
-        let owner = facts.symbols[position].clauses().owner;
+        let owner = facts.clauses_of(&facts.symbols[position]).owner;
         if let Some(name) = type_name(facts, owner)
             && let Some(&container) = types.get(&name)
             && container.get() != Some(position)

@@ -265,7 +265,7 @@ fn import_module<'t>(walk: &mut Walk<'t>, name: Node<'t>, alias: Option<Node<'t>
             at: position(name),
         });
         let scope = walk.context.scope;
-        let place = Binding::at(scope, scope, bound, 0);
+        let place = Binding::at(scope, bound, 0);
         walk.facts.bind(place.of_import(id));
     }
 }

@@ -2,7 +2,6 @@
 //! or that name an imported type (`@typedef {import("x").A} B`), and types that are imported where
 //! they stand (`import("x").A`).
 
-use crate::imports::record;
 use crate::walk::input::Input;
 use crate::walk::position::{offset, position};
 use crate::walk::{QUOTES, Walk};
@@ -179,7 +178,7 @@ fn import(walk: &mut Walk<'_>, named: Named, at: Position) {
         scope,
         at,
     });
-    record::bind(&mut walk.facts, import, alias, scope, scope);
+    walk.facts.bind_import(scope, scope, alias, import);
 }
 
 /// Returns the text behind a tag up to the end of the comment that it is in.

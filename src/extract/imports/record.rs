@@ -7,9 +7,7 @@ use crate::walk::{QUOTES, Usage, Walk, children, names, rule_choice, texts};
 use cograph_faults::{Fault, planted};
 use cograph_grammar::Rule;
 use cograph_model::SiteKind;
-use cograph_model::facts::{
-    Binding, ExprId, Import, ImportId, ImportKind, NameId, ScopeId, ScopeKind,
-};
+use cograph_model::facts::{ExprId, Import, ImportId, ImportKind, NameId, ScopeKind};
 use tree_sitter::Node;
 
 /// Import before it is recorded.
@@ -73,7 +71,7 @@ pub(super) fn enter<'t>(walk: &mut Walk<'t>, entry: ImportEntry<'t>) -> ImportId
         |kind: ScopeKind| kind != ScopeKind::Flow && !(function_scoped && kind == ScopeKind::Block);
     if alias.is_some() {
         let scope = walk.facts.nearest(walk.context.scope, owns);
-        bind(&mut walk.facts, id, alias, scope, walk.context.scope);
+        walk.facts.bind_import(scope, walk.context.scope, alias, id);
     }
     id
 }
@@ -97,17 +95,6 @@ fn is_for_type_checkers<'t>(walk: &Walk<'t>, node: Node<'t>) -> bool {
         inner = outer;
     }
     false
-}
-
-/// Binds the name of an import.
-pub(super) fn bind(
-    facts: &mut Builder,
-    import: ImportId,
-    name: NameId,
-    scope: ScopeId,
-    block: ScopeId,
-) {
-    facts.bind(Binding::at(scope, block, name, 0).of_import(import));
 }
 
 /// Module that a call names.

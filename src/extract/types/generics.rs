@@ -1,7 +1,6 @@
 //! Type parameters and their bounds, in the header or behind it; positional fields.
 
 use crate::types;
-use crate::walk::position::offset;
 use crate::walk::{Definition, Usage, Walk, children, names, rule_choice};
 use cograph_grammar::{Rule, Selector};
 use cograph_model::facts::{Binding, BindingKind, Expr, ExprId, LocalSymbol, NameId, Run, flags};
@@ -77,13 +76,12 @@ pub(crate) fn type_params<'t>(walk: &mut Walk<'t>, symbol: LocalSymbol, params: 
             types::visit_type(walk, default, Usage::Site(SiteKind::Type));
         }
     }
-    let run = Run { start: offset(start), len: offset(walk.facts.facts.bindings.len() - start) };
+    let run = Run::of(start..walk.facts.facts.bindings.len());
     if symbol.is_some() {
-        let entry = walk.facts.symbol_mut(symbol);
-        if run.len > 0 {
-            entry.clauses_mut().type_params = run;
+        walk.facts.symbol_mut(symbol).flags |= bits;
+        if !run.is_empty() {
+            walk.facts.clauses_mut(symbol).type_params = run;
         }
-        entry.flags |= bits;
     }
 }
 

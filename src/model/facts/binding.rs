@@ -1,18 +1,18 @@
 //! Bindings: what a name means in a scope.
 
-use super::ids::{ExprId, ImportId, LocalSymbol, NameId, ScopeId};
+use super::ids::{ExprId, ImportId, LocalSymbol, NameId, ScopeId, Short};
 
 /// Binding of a name in a scope.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Binding {
     /// Scope that owns it.
     pub scope: ScopeId,
-    /// Innermost scope at its position (differs from `scope` inside flow blocks).
-    pub block: ScopeId,
     /// Name.
     pub name: NameId,
     /// Kind.
     pub kind: BindingKind,
+    /// Innermost scope at its position.
+    block: Short,
     /// First byte at which it is visible.
     pub from: u32,
     /// Symbol, import or declared type, by kind: one field, because there are as many bindings in
@@ -24,9 +24,23 @@ pub struct Binding {
 
 impl Binding {
     /// Place of a name, bound to nothing yet.
-    pub const fn at(scope: ScopeId, block: ScopeId, name: NameId, from: u32) -> Self {
+    pub const fn at(scope: ScopeId, name: NameId, from: u32) -> Self {
         let (kind, value) = (BindingKind::Symbol, ExprId::NONE);
-        Self { scope, block, name, kind, from, target: u32::MAX, value }
+        Self { scope, block: Short::NONE, name, kind, from, target: u32::MAX, value }
+    }
+
+    /// Innermost scope at its position (differs from its scope inside flow blocks).
+    #[inline]
+    pub fn block(&self) -> ScopeId {
+        if self.block == Short::NONE { self.scope } else { ScopeId(self.block.number()) }
+    }
+
+    /// The same name with this innermost scope; none if a file has fewer scopes.
+    #[inline]
+    pub fn within(self, block: ScopeId) -> Option<Self> {
+        let is_own = block == self.scope;
+        let block = if is_own { Short::NONE } else { Short::of(block.0)? };
+        (is_own || block != Short::NONE).then_some(Self { block, ..self })
     }
 
     /// The same name in the same place, bound to a symbol.
@@ -71,7 +85,7 @@ impl Binding {
 }
 
 // As for symbols.
-const _: () = assert!(size_of::<Binding>() <= 28);
+const _: () = assert!(size_of::<Binding>() <= 24);
 
 /// Kind of a binding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,4 +110,23 @@ pub enum BindingKind {
     /// No variable: `value` is the result of the closure with this scope, or `ty` the declared type
     /// of its holder.
     Result,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_scope_is_the_own_one_unless_another_is_set() {
+        let at = |scope: u32| Binding::at(ScopeId(scope), NameId(1), 0);
+        assert_eq!(at(5).block(), ScopeId(5));
+        for block in [0, 5, 9, (1 << 24) - 2] {
+            let within = at(5).within(ScopeId(block)).expect("a file may have as many scopes");
+            assert_eq!((within.scope, within.block()), (ScopeId(5), ScopeId(block)));
+        }
+        assert_eq!(at(5).within(ScopeId((1 << 24) - 1)), None, "it is the null id");
+        assert_eq!(at(5).within(ScopeId(1 << 24)), None);
+        let nowhere = at(u32::MAX).within(ScopeId::NONE).expect("it has no scope");
+        assert_eq!(nowhere.block(), ScopeId::NONE);
+    }
 }

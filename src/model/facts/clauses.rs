@@ -26,9 +26,4 @@ impl Clauses {
         owner: ExprId::NONE,
         implements: ExprId::NONE,
     };
-
-    /// What a symbol keeps: nothing where there are none.
-    pub fn kept(self) -> Option<Box<Self>> {
-        (self != Self::NONE).then(|| Box::new(self))
-    }
 }

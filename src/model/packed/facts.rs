@@ -7,9 +7,9 @@ use self::deltas::{DeltaState, position, run};
 use self::expressions::expr;
 use super::{Pass, Reader, Writer};
 use crate::facts::{
-    Binding, BindingKind, Clauses, Complexity, Condition, Details, DocumentTerms, Expr, ExprId,
-    FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId, ScopeKind,
-    Site, Symbol,
+    Binding, BindingKind, Clauses, ClausesId, Complexity, Condition, Details, DocumentTerms, Expr,
+    ExprId, FileFacts, Import, ImportId, ImportKind, LocalSymbol, NameId, Run, Scope, ScopeId,
+    ScopeKind, Site, Symbol,
 };
 use crate::{Position, Problem, ProblemKind, SiteKind, SymbolKind, Visibility};
 
@@ -119,7 +119,7 @@ fn all<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
 
 /// Part of the facts for the store. First, so that it can be read alone.
 fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
-    let (mut symbol_at, mut import_at) = Default::default();
+    let (mut symbol_at, mut clauses_at, mut import_at) = Default::default();
     let (mut details, none) = (Vec::with_capacity(facts.details.len()), Details::default());
     Some(FileFacts {
         lines: pass.small(facts.lines)?,
@@ -132,6 +132,9 @@ fn stored<P: Pass>(pass: &mut P, facts: &FileFacts) -> Option<FileFacts> {
             Some(item)
         })?,
         details,
+        clauses: pass.list(&facts.clauses, &Clauses::NONE, |pass, item| {
+            clauses(pass, item, &mut clauses_at)
+        })?,
         imports: pass.list(&facts.imports, &blank_import(), |pass, item| {
             import(pass, item, &mut import_at)
         })?,
@@ -160,6 +163,7 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
         test,
         symbols,
         details,
+        clauses,
         imports,
         sites,
         problems,
@@ -176,6 +180,7 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
             .list(&facts.scopes, &BLANK_SCOPE, |pass, item| scope(pass, item, &mut scope_at))?,
         symbols,
         details,
+        clauses,
         bindings: pass.list(&facts.bindings, &BLANK_BINDING, |pass, item| {
             binding(pass, item, &mut binding_at)
         })?,
@@ -204,7 +209,7 @@ fn rest<P: Pass>(pass: &mut P, facts: &FileFacts, stored: FileFacts) -> Option<F
 
 const NOWHERE: Position = Position { line: 0, column: 0 };
 const EMPTY: Run = Run::EMPTY;
-const BLANK_BINDING: Binding = Binding::at(ScopeId::NONE, ScopeId::NONE, NameId::NONE, 0);
+const BLANK_BINDING: Binding = Binding::at(ScopeId::NONE, NameId::NONE, 0);
 const BLANK_SCOPE: Scope = Scope {
     parent: ScopeId::NONE,
     kind: ScopeKind::File,
@@ -245,7 +250,7 @@ fn blank_symbol() -> Symbol {
         arity: (0, 0),
         ty: ExprId::NONE,
         values: EMPTY,
-        clauses: None,
+        clauses: ClausesId::NONE,
     }
 }
 
@@ -281,10 +286,7 @@ mod has {
     pub(super) const DOC: u64 = 1;
     pub(super) const PARAMS: u64 = 1 << 1;
     pub(super) const VALUES: u64 = 1 << 2;
-    pub(super) const DECORATORS: u64 = 1 << 3;
-    pub(super) const BASES: u64 = 1 << 4;
-    pub(super) const TYPE_PARAMS: u64 = 1 << 5;
-    pub(super) const OWNER: u64 = 1 << 6;
+    pub(super) const CLAUSES: u64 = 1 << 3;
 }
 
 fn symbol<P: Pass>(
@@ -293,15 +295,11 @@ fn symbol<P: Pass>(
     details: &Details,
     before: &mut DeltaState,
 ) -> Option<(Symbol, Details)> {
-    let clauses = symbol.clauses();
     let parts = [
         (!details.doc.is_empty(), has::DOC),
         (symbol.params != EMPTY, has::PARAMS),
         (symbol.values != EMPTY, has::VALUES),
-        (clauses.decorators != EMPTY, has::DECORATORS),
-        (clauses.bases != EMPTY, has::BASES),
-        (clauses.type_params != EMPTY, has::TYPE_PARAMS),
-        (clauses.owner.is_some() || clauses.implements.is_some(), has::OWNER),
+        (symbol.clauses.is_some(), has::CLAUSES),
     ];
     let parts = pass.number(parts.into_iter().map(|(has, bit)| u64::from(has) * bit).sum())?;
     let has = |bit: u64| parts & bit != 0;
@@ -327,11 +325,6 @@ fn symbol<P: Pass>(
     let list = |pass: &mut P, of: Run, bit: u64, end: &mut u32| {
         if has(bit) { run(pass, of, end) } else { Some(EMPTY) }
     };
-    let mut owner = |pass: &mut P, of: ExprId| {
-        let is_kept = has(has::OWNER);
-        let id = if is_kept { pass.id_near(of.0, &mut before.other_expr)? } else { ExprId::NONE.0 };
-        Some(ExprId(id))
-    };
     let details = Details {
         start,
         end,
@@ -354,16 +347,22 @@ fn symbol<P: Pass>(
         arity,
         ty,
         values: list(pass, symbol.values, has::VALUES, &mut before.list)?,
-        clauses: Clauses {
-            decorators: list(pass, clauses.decorators, has::DECORATORS, &mut before.list)?,
-            bases: list(pass, clauses.bases, has::BASES, &mut before.list)?,
-            type_params: list(pass, clauses.type_params, has::TYPE_PARAMS, &mut before.binding)?,
-            owner: owner(pass, clauses.owner)?,
-            implements: owner(pass, clauses.implements)?,
-        }
-        .kept(),
+        clauses: match has(has::CLAUSES) {
+            true => ClausesId(pass.id_near(symbol.clauses.0, &mut before.other_expr)?),
+            false => ClausesId::NONE,
+        },
     };
     Some((symbol, details))
+}
+
+fn clauses<P: Pass>(pass: &mut P, of: &Clauses, before: &mut DeltaState) -> Option<Clauses> {
+    Some(Clauses {
+        decorators: run(pass, of.decorators, &mut before.list)?,
+        bases: run(pass, of.bases, &mut before.list)?,
+        type_params: run(pass, of.type_params, &mut before.binding)?,
+        owner: ExprId(pass.id_near(of.owner.0, &mut before.expr)?),
+        implements: ExprId(pass.id_near(of.implements.0, &mut before.other_expr)?),
+    })
 }
 
 fn complexity<P: Pass>(pass: &mut P, of: Option<Complexity>) -> Option<Option<Complexity>> {
@@ -375,7 +374,7 @@ fn complexity<P: Pass>(pass: &mut P, of: Option<Complexity>) -> Option<Option<Co
 fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut DeltaState) -> Option<Binding> {
     let kind = pass.one_of(binding.kind, &BINDING_KINDS)?;
     let scope = ScopeId(pass.id_near(binding.scope.0, &mut before.scope)?);
-    let block = ScopeId(pass.near(binding.block.0, scope.0)?);
+    let block = ScopeId(pass.near(binding.block().0, scope.0)?);
     let name = NameId(pass.id_near(binding.name.0, &mut before.number)?);
     let from = pass.near(binding.from, before.byte)?;
     before.byte = from;
@@ -383,7 +382,7 @@ fn binding<P: Pass>(pass: &mut P, binding: &Binding, before: &mut DeltaState) ->
     let import = ImportId(pass.id(binding.import().0)?);
     let ty = ExprId(pass.id_near(binding.ty().0, &mut before.expr)?);
     let value = ExprId(pass.id_near(binding.value.0, &mut before.other_expr)?);
-    let place = Binding::at(scope, block, name, from);
+    let place = Binding::at(scope, name, from).within(block)?;
     Some(match kind {
         BindingKind::Symbol => place.of_symbol(symbol),
         BindingKind::Import => place.of_import(import),

@@ -156,9 +156,10 @@ fn nested(program: &Program<'_>, files: &[FileId]) -> Vec<(SymbolRef, SymbolRef)
             return;
         }
         for (position, symbol) in unit.facts.symbols.iter().enumerate() {
+            let clauses = unit.facts.clauses_of(symbol);
             if symbol.kind.is_type()
-                && symbol.clauses().owner.is_some()
-                && let Some(owner) = aliases::named_type(db, file, symbol.clauses().owner)
+                && clauses.owner.is_some()
+                && let Some(owner) = aliases::named_type(db, file, clauses.owner)
             {
                 found.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
             }
@@ -172,12 +173,14 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
     each_file(program, files, |db, file| {
         let mut previous = None;
         let sealed = &program.known(file).language.manifest.builtins.sealed;
-        for (position, symbol) in program.known(file).facts.symbols.iter().enumerate() {
-            if !symbol.clauses().owner.is_some() {
+        let facts = program.known(file).facts;
+        for (position, symbol) in facts.symbols.iter().enumerate() {
+            let clauses = facts.clauses_of(symbol);
+            if !clauses.owner.is_some() {
                 continue;
             }
-            let Some(owner) = aliases::named_type(db, file, symbol.clauses().owner) else {
-                if let Some(outside) = inherent::outside_owner(db, file, symbol.clauses().owner)
+            let Some(owner) = aliases::named_type(db, file, clauses.owner) else {
+                if let Some(outside) = inherent::outside_owner(db, file, clauses.owner)
                     && !sealed.iter().any(|value| **value == *outside)
                 {
                     found
@@ -187,8 +190,8 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
                 continue;
             };
             found.members.push((SymbolRef { file, symbol: LocalSymbol::at(position) }, owner));
-            if previous != Some((symbol.clauses().owner, symbol.clauses().implements)) {
-                for interface in aliases::interfaces(db, file, symbol.clauses().implements) {
+            if previous != Some((clauses.owner, clauses.implements)) {
+                for interface in aliases::interfaces(db, file, clauses.implements) {
                     match aliases::named_type(db, file, interface) {
                         Some(interface) => found.implemented.push((owner, interface)),
                         None => found.outside.extend(
@@ -198,7 +201,7 @@ fn find(program: &Program<'_>, files: &[FileId]) -> FoundExtensions {
                     }
                 }
             }
-            previous = Some((symbol.clauses().owner, symbol.clauses().implements));
+            previous = Some((clauses.owner, clauses.implements));
         }
     });
     found

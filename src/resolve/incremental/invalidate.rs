@@ -326,7 +326,7 @@ fn functions_start(facts: &FileFacts) -> usize {
         symbol.kind == SymbolKind::Function
             && symbol.scope == ScopeId(0)
             && symbol.container == LocalSymbol::NONE
-            && symbol.clauses().owner == ExprId::NONE
+            && facts.clauses_of(symbol).owner == ExprId::NONE
             && symbol.flags & flags::DEFAULT_EXPORT == 0
     };
     facts.symbols.len() - facts.symbols.iter().rev().take_while(is_apart).count()

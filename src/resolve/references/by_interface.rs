@@ -29,7 +29,7 @@ pub(super) fn implementation(
     }
     let interface = outside_name(interface)?;
     let implements = |member: &SymbolRef| {
-        let implemented = db.program.symbol(*member).clauses().implements;
+        let implemented = db.program.clauses(*member).implements;
         implemented.is_some()
             && outside_name(&infer::type_of(db, member.file, implemented))
                 .is_some_and(|of| is_same(&of, &interface))
@@ -52,7 +52,7 @@ pub(super) fn implementation(
     let result = db.program.symbol(SymbolRef { file, symbol: site.enclosing }).ty;
     let result = result.is_some().then(|| infer::instance_of_expr(db, file, result))?;
     let Ty::Instance(made, _) =
-        infer::instance_of_expr(db, only.file, db.program.symbol(only).clauses().owner)
+        infer::instance_of_expr(db, only.file, db.program.clauses(only).owner)
     else {
         return None;
     };

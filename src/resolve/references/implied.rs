@@ -114,7 +114,7 @@ pub(super) fn of_holder(
         let entry = db.program.symbol(*symbol);
         let receivers = u16::from(entry.flags & flags::STATIC == 0);
         symbol.file == holder.file
-            && entry.clauses().owner.is_some()
+            && db.program.clauses(*symbol).owner.is_some()
             && is_inside(entry.scope)
             && given
                 .checked_sub(receivers)
@@ -219,7 +219,7 @@ pub(super) fn accessor(
     let Entity::Symbols(symbols) = entity else { return None };
     let first = *symbols.first()?;
     let (entry, of) = (db.program.symbol(first), db.program.known(first.file));
-    let decorators = of.facts.lists.get(entry.clauses().decorators.range())?;
+    let decorators = of.facts.lists.get(db.program.clauses(first).decorators.range())?;
     let is_property = entry.flags & flags::PROPERTY != 0;
     let decorator = decorators.first().and_then(|of| of.get()).filter(|_| is_property)?;
     let (Expr::Name(decorator, _) | Expr::Member(_, decorator)) = of.facts.exprs[decorator] else {

@@ -33,9 +33,9 @@ pub(crate) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
         for to in declared.chain(aliases::expected_by(db, symbol)) {
             relations.push(Relation { kind: RelationKind::Defines, from: symbol, to });
         }
-        for interface in aliases::interfaces(db, file, entry.clauses().implements) {
+        for interface in aliases::interfaces(db, file, facts.clauses_of(entry).implements) {
             if let (Some(from), Some(to)) = (
-                aliases::named_type(db, file, entry.clauses().owner),
+                aliases::named_type(db, file, facts.clauses_of(entry).owner),
                 aliases::named_type(db, file, interface),
             ) {
                 relations.push(Relation { kind: RelationKind::Implements, from, to });
@@ -49,7 +49,7 @@ pub(crate) fn of_file(db: &Db, file: FileId) -> Vec<Relation> {
 
 fn bases(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     let facts = db.program.known(symbol.file).facts;
-    for base in &facts.lists[db.program.symbol(symbol).clauses().bases.range()] {
+    for base in &facts.lists[db.program.clauses(symbol).bases.range()] {
         let Some(Expr::Base(base, implement)) = base.get().map(|position| facts.exprs[position])
         else {
             continue;
@@ -75,7 +75,7 @@ fn results(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     });
     let is_inferred = unit.language.manifest.resolution.infer_returns
         && is_member_or_global
-        && (is_own_type(db, symbol) || !entry.ty.is_some() && entry.values.len > 0)
+        && (is_own_type(db, symbol) || !entry.ty.is_some() && !entry.values.is_empty())
         && entry.visibility != Visibility::Private;
     if !is_inferred {
         return;
@@ -129,7 +129,8 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     if hides || entry.kind == SymbolKind::Constructor {
         return;
     }
-    if entry.clauses().owner.is_some()
+    let has_owner = unit.facts.clauses_of(entry).owner.is_some();
+    if has_owner
         && db.program.known(symbol.file).language.manifest.resolution.members
             == MemberLookup::InherentFirst
     {
@@ -139,7 +140,7 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
     // type.
     let nameless = unit.scope_kind(entry.scope) == ScopeKind::Type
         && !unit.scope_symbol(entry.scope).is_some()
-        && !entry.clauses().owner.is_some();
+        && !has_owner;
     let (container, above) =
         match nameless && container == (SymbolRef { file: symbol.file, symbol: entry.container }) {
             true => match aliases::named_type(db, symbol.file, unit.scope_owner(entry.scope)) {
@@ -202,7 +203,7 @@ fn overridden(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
 
 /// Adds the interface member that a member implements.
 fn given_to_interface(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>) {
-    let implements = db.program.symbol(symbol).clauses().implements;
+    let implements = db.program.clauses(symbol).implements;
     let Some(interface) = aliases::named_type(db, symbol.file, implements) else { return };
     let name = db.program.name_of(symbol);
     for to in lookup::own_members(db, interface, name) {
@@ -217,7 +218,7 @@ fn given_to_interface(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>)
 fn found_fits(db: &Db, from: SymbolRef, to: SymbolRef) -> bool {
     let rules = &db.program.known(from.file).language.manifest.resolution;
     let (a, b) = (db.program.symbol(from), db.program.symbol(to));
-    let is_as_long = a.params.len == b.params.len && a.arity.1 == b.arity.1;
+    let is_as_long = a.params.len() == b.params.len() && a.arity.1 == b.arity.1;
     let fits = a.kind == b.kind && (!rules.overloads || a.arity == b.arity || is_as_long);
     fits && (!rules.inherited_overloads
         || a.kind != SymbolKind::Method

@@ -73,13 +73,13 @@ pub(super) fn at_position(
     let Ty::Instance(of, _) = infer::ty(db, file, made) else { return None };
     let unit = db.program.known(of.file);
     let bound = unit.all_bound(unit.symbol(of.symbol).inner).iter();
-    let symbols = bound.map(|(_, binding)| unit.binding(*binding).symbol());
+    let symbols = bound.map(|binding| unit.binding(*binding).symbol());
     let mut fields: Vec<LocalSymbol> = symbols
         .filter(|symbol| symbol.is_some() && unit.symbol(*symbol).kind == SymbolKind::Field)
         .collect();
     fields.sort_unstable();
     // Without a name for each element, as an embedded field has none, positions are not known.
-    let symbol = *fields.get(position).filter(|_| fields.len() == elements.len as usize)?;
+    let symbol = *fields.get(position).filter(|_| fields.len() == elements.len() as usize)?;
     Some(SymbolRef { file: of.file, symbol })
 }
 

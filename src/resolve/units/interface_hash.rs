@@ -65,7 +65,7 @@ struct Reachability<'f> {
     facts: &'f FileFacts,
     symbols: &'f [Symbol],
     contexts: &'f FxHashMap<ScopeId, (Context, u32)>,
-    by_scope: ByScope<NameId>,
+    by_scope: ByScope,
     exprs: Vec<bool>,
     bindings: Vec<bool>,
     /// Visited bindings.
@@ -107,11 +107,12 @@ impl<'f> Reachability<'f> {
 
     /// Reaches every binding of a name in a scope.
     fn want_bound(&mut self, scope: ScopeId, name: NameId) {
-        let (place, bound) = self.by_scope.place_of_name(scope, name);
+        let name_of = |binding: BindingId| self.facts.bindings[binding.0 as usize].name;
+        let (place, bound) = self.by_scope.place_of_name(scope, name, name_of);
         if bound.is_empty() || std::mem::replace(&mut self.bound[place], true) {
             return;
         }
-        for &(_, binding) in bound {
+        for &binding in bound {
             reach(binding.0 as usize, &mut self.bindings, &mut self.waiting);
         }
     }
@@ -151,13 +152,14 @@ impl<'f> Reachability<'f> {
         }
         let given: Vec<NameId> = self.given_names();
         for symbol in self.symbols {
-            for expr in [symbol.ty, symbol.clauses().owner, symbol.clauses().implements] {
+            let clauses = self.facts.clauses_of(symbol);
+            for expr in [symbol.ty, clauses.owner, clauses.implements] {
                 self.want(expr);
             }
-            for run in [symbol.values, symbol.clauses().decorators, symbol.clauses().bases] {
+            for run in [symbol.values, clauses.decorators, clauses.bases] {
                 self.want_all(run);
             }
-            for binding in symbol.params.range().chain(symbol.clauses().type_params.range()) {
+            for binding in symbol.params.range().chain(clauses.type_params.range()) {
                 self.want_binding(binding);
             }
             self.want_scope(symbol.scope);
@@ -220,7 +222,7 @@ impl<'f> Reachability<'f> {
         let Some(position) = scope.get() else { return };
         self.want_scope(scope);
         if !std::mem::replace(&mut self.open[position], true) {
-            for &(_, binding) in self.by_scope.of_scope(scope) {
+            for &binding in self.by_scope.of_scope(scope) {
                 let binding = binding.0 as usize;
                 let symbol = self.facts.bindings[binding].symbol();
                 if symbol.get().is_none_or(|symbol| symbol < self.symbols.len()) {
@@ -269,7 +271,7 @@ impl<'f> Reachability<'f> {
         self.want(binding.ty());
         self.want(binding.value);
         self.want_scope(binding.scope);
-        self.want_scope(binding.block);
+        self.want_scope(binding.block());
         self.places.push(binding.from);
         if binding.kind == BindingKind::Param {
             // The types of a closure's parameters depend on the context of the closure.

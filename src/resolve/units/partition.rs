@@ -11,7 +11,9 @@ use crate::units::{
 };
 use cograph_model::LanguageId;
 use cograph_model::children::Children;
-use cograph_model::facts::{DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol};
+use cograph_model::facts::{
+    Clauses, DocumentTerms, Expr, ExprId, FileFacts, Run, ScopeId, Sites, Symbol,
+};
 
 /// Extent of the exported part: number of facts of each table, from the first.
 #[derive(Clone, Copy, Debug)]
@@ -145,12 +147,10 @@ fn places(wanted: &[bool]) -> Vec<u32> {
 /// Returns every run of the facts.
 fn runs(facts: &FileFacts) -> impl Iterator<Item = Run> + '_ {
     let of_exprs = facts.exprs.iter().filter_map(|expr| { *expr }.children().list.copied());
-    let of_symbols = facts.symbols.iter().flat_map(|symbol| {
-        let clauses = symbol.clauses();
-        [symbol.values, clauses.decorators, clauses.bases]
-    });
+    let of_symbols = facts.symbols.iter().map(|symbol| symbol.values);
+    let of_clauses = facts.clauses.iter().flat_map(|of| [of.decorators, of.bases]);
     let of_sites: Vec<Run> = facts.sites.list().iter().map(|site| site.args).collect();
-    of_exprs.chain(of_symbols).chain(of_sites)
+    of_exprs.chain(of_symbols).chain(of_clauses).chain(of_sites)
 }
 
 /// New positions by old ones.
@@ -169,9 +169,13 @@ impl Places {
             self.expr(&mut scope.owner);
         }
         facts.symbols.iter_mut().for_each(|symbol| self.symbol(symbol));
+        facts.clauses.iter_mut().for_each(|clauses| self.clauses(clauses));
         for binding in &mut facts.bindings {
+            let mut block = binding.block();
             self.scope(&mut binding.scope);
-            self.scope(&mut binding.block);
+            self.scope(&mut block);
+            *binding =
+                binding.clone().within(block).expect("the file has as many scopes as before");
             let mut ty = binding.ty();
             if ty.is_some() {
                 self.expr(&mut ty);
@@ -195,7 +199,9 @@ impl Places {
         self.expr(&mut symbol.ty);
         run(&mut symbol.values, &self.lists);
         run(&mut symbol.params, &self.bindings);
-        let Some(clauses) = &mut symbol.clauses else { return };
+    }
+
+    fn clauses(&self, clauses: &mut Clauses) {
         self.expr(&mut clauses.owner);
         self.expr(&mut clauses.implements);
         run(&mut clauses.decorators, &self.lists);
@@ -229,9 +235,6 @@ impl Places {
 
 /// The items of a run stay together.
 fn run(run: &mut Run, places: &[u32]) {
-    if run.len > 0 {
-        run.start = places[run.start as usize];
-    } else {
-        run.start = 0;
-    }
+    let start = if run.is_empty() { 0 } else { places[run.start() as usize] };
+    *run = run.moved_to(start);
 }

@@ -111,6 +111,6 @@ fn has_extensions(facts: &FileFacts, language: &Language) -> bool {
     facts
         .symbols
         .iter()
-        .any(|symbol| symbol.clauses().owner.is_some() || is_structural(symbol.kind))
+        .any(|symbol| facts.clauses_of(symbol).owner.is_some() || is_structural(symbol.kind))
         || marks.any(|(_, mark)| facts.names.iter().any(|name| **name == *mark))
 }

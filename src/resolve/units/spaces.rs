@@ -51,7 +51,8 @@ impl Spaces {
                     let symbol = &facts.symbols[symbol];
                     let around = spaces.around(facts, scope.parent).unwrap_or(root);
                     let mut parts = Vec::new();
-                    let parent = below_path(facts, around, symbol.clauses().owner, &mut parts);
+                    let parent =
+                        below_path(facts, around, facts.clauses_of(symbol).owner, &mut parts);
                     spaces.implied.extend(parts.into_iter().map(|part| (part, scope.symbol)));
                     let space = parent.below(text(facts, symbol.name));
                     spaces.scopes.push((id, space, scope.symbol));

@@ -7,8 +7,8 @@ use crate::units::scope_bindings::ByScope;
 use crate::units::spaces::Spaces;
 use cograph_grammar::Language;
 use cograph_model::facts::{
-    Binding, BindingId, Contextual, Expr, ExprId, FileFacts, ImportId, LocalSymbol, NameId,
-    ScopeId, ScopeKind, Symbol,
+    Binding, BindingId, Clauses, Contextual, Expr, ExprId, FileFacts, ImportId, LocalSymbol,
+    NameId, ScopeId, ScopeKind, Symbol,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct First {
 #[derive(Debug)]
 pub(crate) struct UnitTable {
     pub(crate) names: Arc<[Name]>,
-    bindings: ByScope<Name>,
+    bindings: ByScope,
     /// Re-exports: imports visible to importers without a local binding.
     reexports: Vec<(Name, ImportId)>,
     /// Wildcard imports with their scopes, sorted.
@@ -106,15 +106,16 @@ impl UnitTable {
             .filter(|symbol| {
                 // The body of a type that is defined in another is its own.
                 let inner = symbol.inner.get().map(|inner| facts.scopes[inner].kind);
-                symbol.clauses().owner.is_some()
+                facts.clauses_of(symbol).owner.is_some()
                     && inner.is_some_and(|kind| kind != ScopeKind::Type)
             })
-            .map(|symbol| (symbol.inner, symbol.clauses().owner))
+            .map(|symbol| (symbol.inner, facts.clauses_of(symbol).owner))
             .collect();
         let contexts = contexts(facts);
         let interface =
             interface.unwrap_or_else(|| crate::units::interface_hash::of(facts, &contexts));
-        let at_top = bindings.of_scope(ScopeId(0)).iter().map(|&(name, _)| name);
+        let name_of_bound = |id: &BindingId| name_of(facts.bindings[id.0 as usize].name);
+        let at_top = bindings.of_scope(ScopeId(0)).iter().filter_map(name_of_bound);
         let marks = at_top.chain(reexports.iter().map(|&(name, _)| name)).map(mark);
         let marks = marks.fold(0, |all, mark| all | mark);
         Self { names, bindings, reexports, wildcards, marks, owners, contexts, interface }
@@ -163,14 +164,17 @@ impl<'a> Unit<'a> {
         name.get().map_or("", |position| self.texts.text(self.table.names[position]))
     }
 
-    /// Returns all bindings of a scope with their names, sorted by name.
-    pub(crate) fn all_bound(&self, scope: ScopeId) -> &'a [(Name, BindingId)] {
+    /// Returns all bindings of a scope, sorted by name.
+    pub(crate) fn all_bound(&self, scope: ScopeId) -> &'a [BindingId] {
         self.table.bindings.of_scope(scope)
     }
 
     /// Returns the bindings of a name in a scope, in order of appearance, as stored in the table.
-    pub(crate) fn bound(&self, scope: ScopeId, name: Name) -> &'a [(Name, BindingId)] {
-        self.table.bindings.of_name(scope, name)
+    pub(crate) fn bound(&self, scope: ScopeId, name: Name) -> &'a [BindingId] {
+        // The table has only bindings with a name.
+        let (bindings, names) = (&*self.facts.bindings, &*self.table.names);
+        let name_of = |id: BindingId| names[bindings[id.0 as usize].name.0 as usize];
+        self.table.bindings.of_name(scope, name, name_of)
     }
 
     /// Returns the bindings of a name in a scope, in order of appearance.
@@ -179,17 +183,16 @@ impl<'a> Unit<'a> {
         scope: ScopeId,
         name: Name,
     ) -> impl Iterator<Item = (BindingId, &'a Binding)> + use<'a> {
-        let facts = self.facts;
-        self.bound(scope, name).iter().map(move |&(_, id)| {
-            (
-                id,
-                &facts.bindings[id.get().expect("ids of bindings come from the table of bindings")],
-            )
-        })
+        let unit = *self;
+        self.bound(scope, name).iter().map(move |&id| (id, unit.binding(id)))
     }
 
     pub(crate) fn symbol(&self, symbol: LocalSymbol) -> &'a Symbol {
         &self.facts.symbols[symbol.get().expect("a SymbolRef always names a symbol")]
+    }
+
+    pub(crate) fn clauses(&self, symbol: LocalSymbol) -> &'a Clauses {
+        self.facts.clauses_of(self.symbol(symbol))
     }
 
     pub(crate) fn binding(&self, id: BindingId) -> &'a Binding {
@@ -281,9 +284,9 @@ impl<'a> Unit<'a> {
     /// True for the body of a type without a name, which has a base: its members have no owner, as
     /// those of an extension do.
     pub(crate) fn is_unnamed_type(&self, scope: ScopeId) -> bool {
-        let is_own = |(_, id): &(Name, BindingId)| {
+        let is_own = |id: &BindingId| {
             let symbol = self.binding(*id).symbol();
-            symbol.is_some() && !self.symbol(symbol).clauses().owner.is_some()
+            symbol.is_some() && !self.clauses(symbol).owner.is_some()
         };
         self.scope_kind(scope) == ScopeKind::Type
             && !self.scope_symbol(scope).is_some()

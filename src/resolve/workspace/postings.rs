@@ -39,7 +39,7 @@ pub(crate) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Ite
                 Question::fields(unit.text(symbol.name))
             }
             // An extension property.
-            SymbolKind::Variable if symbol.clauses().owner.is_some() => {
+            SymbolKind::Variable if unit.facts.clauses_of(symbol).owner.is_some() => {
                 Question::fields(unit.text(symbol.name))
             }
             SymbolKind::Macro => Question::macros(unit.text(symbol.name)),
@@ -64,7 +64,7 @@ pub(crate) fn of_file(unit: Unit<'_>, package: Option<u64>) -> impl Iterator<Ite
     });
     let in_further = unit.spaces.packages.iter().flat_map(move |(scope, name)| {
         let package = imports::package_identity(unit.language, name);
-        unit.all_bound(*scope).iter().filter_map(move |&(_, id)| {
+        unit.all_bound(*scope).iter().filter_map(move |&id| {
             let binding = &unit.facts.bindings[id.0 as usize];
             let list = Question::member_of_package(package, unit.text(binding.name));
             (binding.kind == BindingKind::Symbol).then_some((list, binding.symbol()))
@@ -333,7 +333,7 @@ fn derived<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> 
     let is_read = rules.open_types || rules.derived_members;
     let all = unit.facts.symbols.iter().enumerate().filter(move |_| is_read);
     all.flat_map(move |(position, symbol)| {
-        let bases = &unit.facts.lists[symbol.clauses().bases.range()];
+        let bases = &unit.facts.lists[unit.facts.clauses_of(symbol).bases.range()];
         let named = bases.iter().filter_map(move |base| {
             let Expr::Base(mut base, _) = unit.facts.exprs[base.get()?] else { return None };
             loop {
@@ -350,5 +350,5 @@ fn derived<'u>(unit: Unit<'u>) -> impl Iterator<Item = (Question, LocalSymbol)> 
 
 /// True for a member defined outside of its type's body.
 fn is_member_elsewhere(unit: &Unit<'_>, symbol: LocalSymbol) -> bool {
-    symbol.get().is_some_and(|symbol| unit.facts.symbols[symbol].clauses().owner.is_some())
+    symbol.is_some() && unit.clauses(symbol).owner.is_some()
 }

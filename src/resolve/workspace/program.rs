@@ -12,7 +12,9 @@ use crate::units::symbols::Symbols;
 use crate::units::unit::Unit;
 use crate::workspace::postings::Definitions;
 use cograph_model::RepoPath;
-use cograph_model::facts::{Binding, BindingId, Details, ScopeId, ScopeKind, Symbol, Synthetic};
+use cograph_model::facts::{
+    Binding, BindingId, Clauses, Details, ScopeId, ScopeKind, Symbol, Synthetic,
+};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
@@ -96,6 +98,11 @@ impl<'a> Program<'a> {
         &self.known(symbol.file).facts.symbols[position]
     }
 
+    /// Returns decorators, bases, type parameters and owner of a symbol.
+    pub(crate) fn clauses(&self, symbol: SymbolRef) -> &'a Clauses {
+        self.known(symbol.file).facts.clauses_of(self.symbol(symbol))
+    }
+
     /// Returns the details of a symbol of the file being resolved.
     pub(crate) fn own_details(&self, symbol: SymbolRef) -> Option<&'a Details> {
         self.known(symbol.file).facts.details.get(symbol.symbol.get()?)
@@ -126,7 +133,7 @@ impl<'a> Program<'a> {
         unit: Unit<'a>,
         scope: ScopeId,
         name: Name,
-    ) -> &'a [(Name, BindingId)] {
+    ) -> &'a [BindingId] {
         if self.own.is_none_or(|(own, _)| own != file) && scope == ScopeId(0) {
             self.ask(Question::bound(self.text(name)));
         }
@@ -141,7 +148,7 @@ impl<'a> Program<'a> {
         scope: ScopeId,
         name: Name,
     ) -> impl Iterator<Item = (BindingId, &'a Binding)> + use<'a> {
-        self.bound(file, unit, scope, name).iter().map(move |&(_, id)| (id, unit.binding(id)))
+        self.bound(file, unit, scope, name).iter().map(move |&id| (id, unit.binding(id)))
     }
 
     /// Returns the members of a type that are defined outside of its body.

@@ -16,7 +16,7 @@ use cograph_model::{
 };
 
 /// Format version of a store file.
-pub const FORMAT: u32 = 20;
+pub const FORMAT: u32 = 21;
 
 /// "cogr" in SQLite's header: identifies files of this application.
 pub(crate) const APPLICATION_ID: i32 = 0x636f_6772;

@@ -5,7 +5,7 @@ use crate::imports::in_comments;
 use crate::walk::Walk;
 use crate::walk::position::offset;
 use cograph_model::facts::{
-    Details, Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags,
+    ClausesId, Details, Expr, ExprId, LocalSymbol, NameId, Run, ScopeId, ScopeKind, Symbol, flags,
 };
 use cograph_model::{Position, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -46,7 +46,7 @@ fn define<'t>(
         arity: (0, u16::MAX),
         ty: ExprId::NONE,
         values: Run::EMPTY,
-        clauses: None,
+        clauses: ClausesId::NONE,
     };
     let symbol = walk.facts.symbol(symbol, details);
     walk.facts.bind_symbol(ScopeId(0), ScopeId(0), name, 0, symbol);

@@ -2,7 +2,6 @@
 
 use crate::imports::in_comments::{self, braced, closing};
 use crate::types;
-use crate::walk::position::offset;
 use crate::walk::{Usage, Walk, names};
 use cograph_model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run};
 use tree_sitter::Node;
@@ -147,8 +146,8 @@ pub(super) fn type_params<'t>(
             }
         }
     }
-    let len = offset(walk.facts.facts.bindings.len() - start);
-    if len > 0 && symbol.is_some() {
-        walk.facts.symbol_mut(symbol).clauses_mut().type_params = Run { start: offset(start), len };
+    let run = Run::of(start..walk.facts.facts.bindings.len());
+    if !run.is_empty() && symbol.is_some() {
+        walk.facts.clauses_mut(symbol).type_params = run;
     }
 }

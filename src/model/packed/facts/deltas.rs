@@ -21,13 +21,13 @@ pub(super) struct DeltaState {
 
 /// Run of a vector in which most runs are consecutive.
 pub(super) fn run<P: Pass>(pass: &mut P, run: Run, end: &mut u32) -> Option<Run> {
-    let len = pass.small(run.len)?;
+    let len = pass.small(run.len())?;
     // The start of an empty run is irrelevant, but round trips must be exact.
-    let start = if len == 0 { pass.small(run.start)? } else { pass.near(run.start, *end)? };
+    let start = if len == 0 { pass.small(run.start())? } else { pass.near(run.start(), *end)? };
     if len > 0 {
         *end = start.checked_add(len)?;
     }
-    Some(Run { start, len })
+    Run::new(start, len)
 }
 
 pub(super) fn position<P: Pass>(pass: &mut P, at: Position, line: u32) -> Option<Position> {

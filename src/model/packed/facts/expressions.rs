@@ -54,8 +54,8 @@ fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
         Expr::Unknown => (0, [0; 3]),
         Expr::Name(name, scope) => (1, [name.0, scope.0, 0]),
         Expr::Member(of, name) => (2, [of.0, name.0, 0]),
-        Expr::Call(of, run) => (3, [of.0, run.start, run.len]),
-        Expr::Construct(of, run) => (4, [of.0, run.start, run.len]),
+        Expr::Call(of, run) => (3, [of.0, run.start(), run.len()]),
+        Expr::Construct(of, run) => (4, [of.0, run.start(), run.len()]),
         Expr::Index(of, with) => (5, [of.0, with.0, 0]),
         Expr::Element(of) => (6, [of.0, 0, 0]),
         Expr::Await(of) => (7, [of.0, 0, 0]),
@@ -65,14 +65,14 @@ fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
         Expr::SelfType(scope) => (11, [scope.0, 0, 0]),
         Expr::Literal(name) => (12, [name.0, 0, 0]),
         Expr::OfType(of) => (13, [of.0, 0, 0]),
-        Expr::Union(run) => (14, [run.start, run.len, 0]),
-        Expr::Tuple(run) => (15, [run.start, run.len, 0]),
+        Expr::Union(run) => (14, [run.start(), run.len(), 0]),
+        Expr::Tuple(run) => (15, [run.start(), run.len(), 0]),
         Expr::Lambda(scope) => (16, [scope.0, 0, 0]),
         Expr::Given(scope, what) => (17, [scope.0, contextual_number(what), 0]),
-        Expr::Apply(of, run) => (18, [of.0, run.start, run.len]),
+        Expr::Apply(of, run) => (18, [of.0, run.start(), run.len()]),
         Expr::Wrap(of, wrapper) => (19, [of.0, wrapper_number(wrapper), 0]),
         Expr::Array(of) => (20, [of.0, 0, 0]),
-        Expr::Function(run) => (21, [run.start, run.len, 0]),
+        Expr::Function(run) => (21, [run.start(), run.len(), 0]),
         Expr::Base(of, implements) => (22, [of.0, implements.into(), 0]),
         Expr::Members(scope) => (23, [scope.0, 0, 0]),
         Expr::Mapping(key, item) => (24, [key.0, item.0, 0]),
@@ -96,7 +96,7 @@ fn contextual_number(what: Contextual) -> u32 {
         Contextual::Receiver => 0,
         Contextual::Object => 1,
         Contextual::Result => 2,
-        Contextual::Parameter(position) => position.wrapping_add(CONTEXTUAL_KINDS),
+        Contextual::Parameter(position) => position.value().wrapping_add(CONTEXTUAL_KINDS),
     }
 }
 
@@ -105,7 +105,7 @@ fn contextual(number: u32) -> Contextual {
         0 => Contextual::Receiver,
         1 => Contextual::Object,
         2 => Contextual::Result,
-        _ => Contextual::Parameter(number - CONTEXTUAL_KINDS),
+        _ => Contextual::Parameter((number - CONTEXTUAL_KINDS).into()),
     }
 }
 
@@ -116,7 +116,7 @@ fn wrapper_number(wrapper: Wrapper) -> u32 {
         Wrapper::Decorator => 2,
         Wrapper::ReadOnly => 3,
         Wrapper::Prepended => 4,
-        Wrapper::Named(name) => name.0.wrapping_add(WRAPPER_KINDS),
+        Wrapper::Named(name) => name.value().0.wrapping_add(WRAPPER_KINDS),
     }
 }
 
@@ -127,7 +127,7 @@ fn wrapper(number: u32) -> Wrapper {
         2 => Wrapper::Decorator,
         3 => Wrapper::ReadOnly,
         4 => Wrapper::Prepended,
-        _ => Wrapper::Named(NameId(number - WRAPPER_KINDS)),
+        _ => Wrapper::Named(NameId(number - WRAPPER_KINDS).into()),
     }
 }
 
@@ -135,7 +135,7 @@ fn label_number(label: ArgumentLabel) -> u32 {
     match label {
         ArgumentLabel::Last => 0,
         ArgumentLabel::Spread => 1,
-        ArgumentLabel::Name(name) => name.0.wrapping_add(LABEL_KINDS),
+        ArgumentLabel::Name(name) => name.value().0.wrapping_add(LABEL_KINDS),
     }
 }
 
@@ -143,7 +143,7 @@ fn label(number: u32) -> ArgumentLabel {
     match number {
         0 => ArgumentLabel::Last,
         1 => ArgumentLabel::Spread,
-        _ => ArgumentLabel::Name(NameId(number - LABEL_KINDS)),
+        _ => ArgumentLabel::Name(NameId(number - LABEL_KINDS).into()),
     }
 }
 
@@ -169,7 +169,8 @@ impl<P: Pass> Parts<'_, P> {
     }
 
     fn run(&mut self, start: u32, len: u32) -> Option<Run> {
-        run(self.pass, Run { start, len }, &mut self.before.list)
+        let of = Run::new(start, len)?;
+        run(self.pass, of, &mut self.before.list)
     }
 }
 
@@ -181,21 +182,18 @@ mod tests {
     #[test]
     fn operands_that_are_no_ids_come_back() {
         let of = ExprId(0);
-        let given = [
-            Contextual::Receiver,
-            Contextual::Object,
-            Contextual::Result,
-            Contextual::Parameter(0),
-        ];
+        let given =
+            [Contextual::Receiver, Contextual::Object, Contextual::Result, Contextual::at(0)];
         let wrappers = [
             Wrapper::Plain,
             Wrapper::Receiver,
             Wrapper::Decorator,
             Wrapper::ReadOnly,
             Wrapper::Prepended,
-            Wrapper::Named(NameId(0)),
+            Wrapper::Named(NameId(0).into()),
         ];
-        let labels = [ArgumentLabel::Last, ArgumentLabel::Spread, ArgumentLabel::Name(NameId(0))];
+        let labels =
+            [ArgumentLabel::Last, ArgumentLabel::Spread, ArgumentLabel::Name(NameId(0).into())];
         let given = given.map(|what| Expr::Given(ScopeId(1), what));
         let wrapped = wrappers.map(|wrapper| Expr::Wrap(of, wrapper));
         let arguments = labels.map(|label| Expr::Argument(of, label));

@@ -28,7 +28,7 @@ pub(super) fn labels(db: &Db, file: FileId, args: Run) -> Labels {
     let values = &unit.facts.lists[args.range()];
     let label = |value: &ExprId| match value.get().map(|value| unit.facts.exprs[value]) {
         Some(Expr::Argument(_, label)) => match label {
-            ArgumentLabel::Name(name) => Label::Name(unit.name(name)),
+            ArgumentLabel::Name(name) => Label::Name(unit.name(name.value())),
             ArgumentLabel::Last => Label::Last,
             ArgumentLabel::Spread => Label::Spread,
         },

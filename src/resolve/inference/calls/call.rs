@@ -46,7 +46,7 @@ impl CallArguments<'_> {
     fn count(self) -> u16 {
         let count = match self {
             Self::Typed(types, _) => types.len(),
-            Self::Written(args) => args.len as usize,
+            Self::Written(args) => args.len() as usize,
         };
         u16::try_from(count).unwrap_or(u16::MAX)
     }
@@ -295,7 +295,7 @@ pub(crate) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
     }
     let mut makers = constructors(db, symbol);
     let names = &db.program.known(symbol.file).language.manifest.names;
-    if !names.field_parameter_words.is_empty() && db.program.symbol(symbol).params.len > 0 {
+    if !names.field_parameter_words.is_empty() && !db.program.symbol(symbol).params.is_empty() {
         makers.push(symbol);
     }
     if names.field_parameter_words.is_empty() {
@@ -394,7 +394,7 @@ fn filled(db: &Db, file: FileId, result: &Ty, args: Run) -> Ty {
 /// parameters.
 fn constructed(db: &Db, file: FileId, symbol: SymbolRef, given: &TyList, args: Run) -> Ty {
     let plain = Ty::Instance(symbol, given.clone());
-    if !given.is_empty() || args.len == 0 || !hierarchy::has_variables(db, symbol.file) {
+    if !given.is_empty() || args.is_empty() || !hierarchy::has_variables(db, symbol.file) {
         return plain;
     }
     let params = generics::parameters_of_type(db, symbol);

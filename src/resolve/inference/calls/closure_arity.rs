@@ -7,7 +7,7 @@ use crate::inference::members::type_flow;
 use crate::inference::types::infer;
 use cograph_grammar::FlowKind;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{Contextual, Expr, ExprId, Run, ScopeId, Wrapper, flags};
+use cograph_model::facts::{Expr, ExprId, Run, ScopeId, Wrapper, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -40,7 +40,7 @@ fn of_callables(db: &Db, file: FileId, symbols: &[SymbolRef]) -> Option<Vec<(usi
         let entry = db.program.symbol(*symbol);
         entry.kind.is_callable() && entry.flags & (flags::EXTENSION | flags::PROPERTY) == 0
     };
-    let count = |symbol: &SymbolRef| db.program.symbol(*symbol).params.len as usize;
+    let count = |symbol: &SymbolRef| db.program.symbol(*symbol).params.len() as usize;
     (rules.arguments_infer && symbols.iter().all(is_plain))
         .then(|| symbols.iter().map(|symbol| (count(symbol), count(symbol))).collect())
 }
@@ -69,9 +69,11 @@ fn of_closure(db: &Db, file: FileId, closure: ScopeId) -> Option<(usize, usize)>
 fn counted(db: &Db, file: FileId) -> FxHashMap<ScopeId, usize> {
     let mut counts: FxHashMap<ScopeId, usize> = FxHashMap::default();
     for expr in &db.program.known(file).facts.exprs {
-        if let Expr::Given(scope, Contextual::Parameter(position)) = expr {
+        if let Expr::Given(scope, what) = expr
+            && let Some(position) = what.position()
+        {
             let count = counts.entry(*scope).or_default();
-            *count = (*count).max(*position as usize + 1);
+            *count = (*count).max(position + 1);
         }
     }
     counts
@@ -118,7 +120,7 @@ fn of_symbol(db: &Db, symbol: SymbolRef) -> Option<usize> {
         return of_type(db, file, stated);
     }
     let member = functional::implemented(db, symbol)?;
-    Some(db.program.symbol(member).params.len as usize)
+    Some(db.program.symbol(member).params.len() as usize)
 }
 
 /// Returns the number for a library type with type arguments that the tables make a function type.
@@ -130,7 +132,7 @@ fn of_applied(db: &Db, file: FileId, base: ExprId, args: Run) -> Option<usize> {
     let facts = db.program.known(file).facts;
     match (type_flow::flow(db, file, &name)?.1.kind?, &facts.lists[args.range()]) {
         (FlowKind::Function, [params, rest @ ..]) => match facts.exprs[params.get()?] {
-            Expr::Tuple(list) if rest.len() == 1 => Some(list.len as usize),
+            Expr::Tuple(list) if rest.len() == 1 => Some(list.len() as usize),
             _ => Some(rest.len()),
         },
         (FlowKind::Procedure, params) => Some(params.len()),

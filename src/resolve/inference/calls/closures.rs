@@ -52,7 +52,7 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
             let known = extension
                 .unwrap_or_else(|| callee::callee_ty(db, file, callee, &given.types, args));
             if let Ty::Callable(symbols, receiver) = &known {
-                let count = types.map_or(0, |types| types.len as usize);
+                let count = types.map_or(0, |types| types.len() as usize);
                 let symbols = generics::with_parameters(db, symbols, count);
                 let symbols = &overrides::signatures(db, &symbols);
                 let receiver = receiver.as_deref();
@@ -133,7 +133,7 @@ fn given_to_type(
     let constructors = hierarchy.types.iter().map(|(ty, _)| call::constructors(db, *ty));
     match constructors.into_iter().find(|found| !found.is_empty()) {
         Some(constructors) => given_by(db, &constructors, Some(made), given, what),
-        None if db.program.symbol(symbol).params.len > 0 => {
+        None if !db.program.symbol(symbol).params.is_empty() => {
             given_by(db, &[symbol], Some(made), given, what)
         }
         None => parameter_of_type(db, &instance_of(made), symbol, what),
@@ -363,7 +363,7 @@ fn given_by(
             continue;
         }
         let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
-        let type_params = entry.clauses().type_params.range();
+        let type_params = facts.clauses_of(entry).type_params.range();
         if type_params.len() == given.applied.len() {
             let params = type_params.map(|at| (callable.file, BindingId::at(at)));
             known.extend(params.zip(given.applied.iter().cloned()));

@@ -65,8 +65,9 @@ fn abstract_member(db: &Db, ty: SymbolRef) -> Option<SymbolRef> {
         }
         let unit = db.program.known(of.file);
         let from = seen.len();
-        for &(name, id) in unit.all_bound(db.program.symbol(*of).inner) {
+        for &id in unit.all_bound(db.program.symbol(*of).inner) {
             let binding = unit.binding(id);
+            let name = unit.name(binding.name);
             // Nearer types implement what those above them declare.
             if binding.kind != BindingKind::Symbol || seen[..from].contains(&name) {
                 continue;

@@ -395,5 +395,5 @@ fn seen_from(db: &Db, file: FileId, symbol: SymbolRef, declared: &[Ty]) -> Vec<T
 
 /// Returns the number of arguments of a reference.
 pub(crate) fn argument_count(args: Run) -> u16 {
-    u16::try_from(args.len).unwrap_or(u16::MAX)
+    u16::try_from(args.len()).unwrap_or(u16::MAX)
 }

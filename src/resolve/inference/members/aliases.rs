@@ -10,7 +10,7 @@ use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
 use cograph_grammar::ModifierMeaning;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{Expr, ExprId, LocalSymbol, Run, Symbol, flags};
+use cograph_model::facts::{Expr, ExprId, LocalSymbol, Symbol, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::{SmallVec, smallvec};
 
@@ -241,12 +241,15 @@ fn aliased_once(db: &Db, symbols: &[SymbolRef]) -> Option<Symbols> {
     if entry.kind == SymbolKind::Field {
         return member_of_type(db, alias);
     }
-    if entry.kind != SymbolKind::Method || entry.inner.is_some() || entry.values.len != 1 {
+    if entry.kind != SymbolKind::Method || entry.inner.is_some() || entry.values.len() != 1 {
         return None;
     }
     let unit = db.program.known(alias.file);
     let value = unit.facts.lists[entry.values.range()].first()?.get()?;
-    let Expr::Call(callee, Run { len: 0, .. }) = unit.facts.exprs[value] else { return None };
+    let Expr::Call(callee, args) = unit.facts.exprs[value] else { return None };
+    if !args.is_empty() {
+        return None;
+    }
     let Expr::Member(object, name) = unit.facts.exprs[callee.get()?] else { return None };
     let object = db.ty(alias.file, object);
     match db.member(&object, unit.name(name)) {

@@ -35,7 +35,7 @@ fn direct_bases(db: &Db, symbol: SymbolRef) -> Vec<Ancestor> {
     let mut bases = Vec::new();
     for part in parts_of_type(db, symbol) {
         let facts = db.program.known(part.file).facts;
-        for base in &facts.lists[db.program.symbol(part).clauses().bases.range()] {
+        for base in &facts.lists[db.program.clauses(part).bases.range()] {
             if let Some(Expr::Base(base, _)) = base.get().map(|position| facts.exprs[position]) {
                 let is_first = is_prepended(db, part.file, base);
                 let mut all = vec![base_type(db, part.file, base)];
@@ -74,7 +74,7 @@ fn given_bases(db: &Db, file: FileId, base: ExprId, bases: &mut Vec<Ty>) {
     }
     let params = db.program.symbol(callable).params.range();
     let own = db.program.known(made.file).facts;
-    let extended = own.lists[db.program.symbol(made).clauses().bases.range()].to_vec();
+    let extended = own.lists[db.program.clauses(made).bases.range()].to_vec();
     for extended in extended {
         let extended = extended.get().map(|position| own.exprs[position]);
         let Some(Expr::Base(extended, _)) = extended else { continue };
@@ -118,7 +118,7 @@ pub(crate) fn library_base(db: &Db, value: &Ty) -> Option<Ty> {
 /// Returns the first base that a type extends rather than implements.
 pub(crate) fn extended(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     let facts = db.program.known(symbol.file).facts;
-    let bases = &facts.lists[db.program.symbol(symbol).clauses().bases.range()];
+    let bases = &facts.lists[db.program.clauses(symbol).bases.range()];
     let base =
         bases.iter().find_map(|base| match base.get().map(|position| facts.exprs[position]) {
             Some(Expr::Base(base, false)) => Some(base),
@@ -314,13 +314,13 @@ pub(crate) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
     let merged = |kind: SymbolKind| matches!(kind, SymbolKind::Interface | SymbolKind::Class);
     let unit = db.program.known(symbol.file);
     let entry = unit.symbol(symbol.symbol);
+    let count = |part: SymbolRef| db.program.clauses(part).type_params.len();
+    let own_count = count(symbol);
     let mut parts = linkage::openings(db, symbol);
     if unit.language.manifest.resolution.merged_types && merged(entry.kind) {
         let is_part = |part: &SymbolRef| {
             let other = db.program.symbol(*part);
-            *part != symbol
-                && merged(other.kind)
-                && other.clauses().type_params.len == entry.clauses().type_params.len
+            *part != symbol && merged(other.kind) && count(*part) == own_count
         };
         parts.extend(declared_sibling(db, symbol).filter(is_part));
     }
@@ -329,7 +329,7 @@ pub(crate) fn parts_of_type(db: &Db, symbol: SymbolRef) -> Symbols {
             let other = db.program.symbol(*part);
             other.flags & flags::PARTIAL != 0
                 && other.kind == entry.kind
-                && other.clauses().type_params.len == entry.clauses().type_params.len
+                && count(*part) == own_count
         };
         for part in declared_in_package(db, symbol).into_iter().filter(is_part) {
             if !parts.contains(&part) {
@@ -400,7 +400,7 @@ fn is_conditional(db: &Db, symbol: SymbolRef) -> bool {
 /// Returns the type with this number of type parameters instead of another one of its name, where a
 /// package may have both.
 pub(crate) fn of_arity(db: &Db, symbol: SymbolRef, count: usize) -> SymbolRef {
-    let arity = |symbol: SymbolRef| db.program.symbol(symbol).clauses().type_params.len as usize;
+    let arity = |symbol: SymbolRef| db.program.clauses(symbol).type_params.len() as usize;
     let rules = &db.program.known(symbol.file).language.manifest.modules;
     if arity(symbol) == count || !rules.has_types_by_arity() {
         return symbol;

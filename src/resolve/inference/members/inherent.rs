@@ -28,8 +28,7 @@ const ANY_ENUM: &str = "enum";
 
 /// Returns the inherent members among members of one name; all if there are none.
 pub(super) fn inherent(db: &Db, found: Symbols) -> Symbols {
-    let is_inherent =
-        |member: &SymbolRef| !db.program.symbol(*member).clauses().implements.is_some();
+    let is_inherent = |member: &SymbolRef| !db.program.clauses(*member).implements.is_some();
     if found.iter().any(is_inherent) {
         found.into_iter().filter(is_inherent).collect()
     } else {
@@ -163,7 +162,7 @@ pub(super) fn blanket_extension(db: &Db, of: &Ty, name: Name, found: Member) -> 
     let fitting: Symbols = external_extensions
         .into_iter()
         .filter(|member| {
-            let implements = db.program.symbol(*member).clauses().implements;
+            let implements = db.program.clauses(*member).implements;
             matches!(
                 db.type_of(member.file, implements),
                 Ty::Type(of, given) if of == *interface && given == *args
@@ -251,7 +250,7 @@ pub(crate) fn extensions_in(db: &Db, module: Module, name: Name) -> Symbols {
     let is_extension = |symbol: &SymbolRef| {
         let entry = db.program.symbol(*symbol);
         entry.flags & flags::EXTENSION != 0
-            || (entry.kind == SymbolKind::Variable && entry.clauses().owner.is_some())
+            || (entry.kind == SymbolKind::Variable && db.program.clauses(*symbol).owner.is_some())
     };
     let is_in = |symbol: &SymbolRef| {
         db.program.package_of_symbol(*symbol) == Some(package) && is_extension(symbol)
@@ -282,7 +281,7 @@ pub(super) fn imported_as(db: &Db, name: Name) -> Option<Name> {
 
 /// True for members that are defined outside of their type.
 pub(super) fn are_extensions(db: &Db, found: &Symbols) -> bool {
-    found.iter().all(|symbol| db.program.symbol(*symbol).clauses().owner.is_some())
+    found.iter().all(|symbol| db.program.clauses(*symbol).owner.is_some())
 }
 
 /// Returns the name of the external type, or of every type, that members defined for `owner`
@@ -306,7 +305,7 @@ pub(crate) fn bind_receiver_parameters(
     ty: Ty,
     receiver: Option<&Ty>,
 ) -> Ty {
-    let owner = db.program.symbol(symbol).clauses().owner;
+    let owner = db.program.clauses(symbol).owner;
     let (true, Some(receiver)) = (owner.is_some(), receiver) else { return ty };
     let receiver = crate::db::ty::instance_of(receiver);
     let owner = db.instance_of_expr(symbol.file, owner);

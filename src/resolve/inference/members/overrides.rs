@@ -23,7 +23,7 @@ pub(crate) fn overrides(db: &Db, own: SymbolRef, base: SymbolRef) -> bool {
     // A type parameter of the callable itself represents no other type.
     let of_callable = |of: SymbolRef, ty: &Ty| match ty {
         Ty::Param(file, binding) => {
-            let params = db.program.symbol(of).clauses().type_params.range();
+            let params = db.program.clauses(of).type_params.range();
             inherits && *file == of.file && params.contains(&(binding.0 as usize))
         }
         _ => false,

@@ -150,13 +150,12 @@ pub(super) fn added(db: &Db, inside: &Symbols, outside: &[SymbolRef]) -> Symbols
 fn may_be_given(db: &Db, member: SymbolRef) -> bool {
     let takes_members =
         db.program.known(member.file).language.manifest.names.values_member.is_some();
-    takes_members && db.program.symbol(member).clauses().owner.is_some()
+    takes_members && db.program.clauses(member).owner.is_some()
 }
 
 fn is_given_to_instance(db: &Db, member: SymbolRef) -> bool {
-    let entry = db.program.symbol(member);
     may_be_given(db, member)
-        && matches!(db.ty(member.file, entry.clauses().owner), Ty::Instance(..))
+        && matches!(db.ty(member.file, db.program.clauses(member).owner), Ty::Instance(..))
 }
 
 /// True for the accessors of properties.

@@ -41,7 +41,7 @@ pub(crate) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
     }
     let symbol = hierarchy::primary(db, symbol);
     let file = symbol.file;
-    let params = db.program.symbol(symbol).clauses().type_params;
+    let params = db.program.clauses(symbol).type_params;
     let args: Vec<Ty> = params
         .range()
         .map(|position| Ty::Param(file, cograph_model::facts::BindingId::at(position)))

@@ -6,7 +6,7 @@ use crate::db::ty::Ty;
 use crate::inference::members::{hierarchy, lookup};
 use crate::units::interner::Name;
 use crate::workspace::program::Program;
-use cograph_model::facts::{BindingKind, LocalSymbol};
+use cograph_model::facts::{Binding, BindingKind, LocalSymbol};
 use cograph_model::graph::{FileId, SymbolRef};
 use cograph_model::{SymbolKind, Visibility};
 use std::rc::Rc;
@@ -113,14 +113,13 @@ fn bound_members(db: &Db, ty: SymbolRef) -> Vec<(Name, SymbolRef)> {
     let unit = db.program.known(ty.file);
     let inner = db.program.symbol(ty).inner;
     let mut own = if inner.is_some() { unit.all_bound(inner).to_vec() } else { Vec::new() };
-    own.sort_unstable_by_key(|(_, id)| *id);
-    let symbols = own
-        .into_iter()
-        .map(|(name, id)| (name, unit.binding(id)))
-        .filter(|(_, binding)| binding.kind == BindingKind::Symbol);
-    symbols
-        .map(|(name, binding)| (name, SymbolRef { file: ty.file, symbol: binding.symbol() }))
-        .collect()
+    own.sort_unstable();
+    let bindings = own.into_iter().map(|id| unit.binding(id));
+    let symbols = bindings.filter(|binding| binding.kind == BindingKind::Symbol);
+    let named = |binding: &Binding| {
+        (unit.name(binding.name), SymbolRef { file: ty.file, symbol: binding.symbol() })
+    };
+    symbols.map(named).collect()
 }
 
 /// Returns the requirements of an interface; `None` if they are empty or not completely known.

@@ -39,19 +39,19 @@ pub(super) fn last_values<'a>(
     file: FileId,
     scope: ScopeId,
     name: Name,
-    bound: &'a [(Name, BindingId)],
+    bound: &'a [BindingId],
     from: NameUse,
-) -> &'a [(Name, BindingId)] {
+) -> &'a [BindingId] {
     if bound.len() < MIN_SEARCHED || !are_values_in_order(db, file, scope, name, bound) {
         return bound;
     }
     let unit = db.program.known(file);
-    let before = &bound[..bound.partition_point(|&(_, id)| unit.binding(id).from <= from.at)];
+    let before = &bound[..bound.partition_point(|&id| unit.binding(id).from <= from.at)];
     if before.is_empty() {
         return bound;
     }
     let certain =
-        before.iter().rposition(|&(_, id)| encloses(db, file, unit.binding(id).block, from.scope));
+        before.iter().rposition(|&id| encloses(db, file, unit.binding(id).block(), from.scope));
     &before[certain.unwrap_or(0)..]
 }
 
@@ -61,14 +61,14 @@ fn are_values_in_order(
     file: FileId,
     scope: ScopeId,
     name: Name,
-    bound: &[(Name, BindingId)],
+    bound: &[BindingId],
 ) -> bool {
     let variable = (file, scope, name);
     if let Some(known) = db.assigned.get(&variable) {
         return known;
     }
     let unit = db.program.known(file);
-    let bindings = || bound.iter().map(|&(_, id)| unit.binding(id));
+    let bindings = || bound.iter().map(|&id| unit.binding(id));
     let are_values = bindings()
         .all(|binding| matches!(binding.kind, BindingKind::Value | BindingKind::Param))
         && bindings().is_sorted_by_key(|binding| binding.from);
@@ -105,7 +105,7 @@ pub(super) fn reaching<'a>(
     }
     let certain = before
         .iter()
-        .rposition(|(_, binding)| encloses(db, file, binding.block, from.scope))
+        .rposition(|(_, binding)| encloses(db, file, binding.block(), from.scope))
         .unwrap_or(0);
     before[certain..].iter().map(|(id, _)| *id).collect()
 }

@@ -47,7 +47,7 @@ pub(super) fn in_scope<'a>(
     if !db.budget.take(bound.len() / BINDINGS_PER_STEP) {
         return None;
     }
-    let bound = bound.iter().map(|&(_, id)| (id, unit.binding(id)));
+    let bound = bound.iter().map(|&id| (id, unit.binding(id)));
     let is_seen = |binding: &Binding| {
         namespaces::is_wanted_binding(db, file, binding)
             && begins_before(unit, binding, from)
@@ -154,7 +154,7 @@ fn alternatives<'a>(
     let is_import = |binding: &Binding| binding.kind == BindingKind::Import;
     let found: SmallVec<[&Binding; 4]> =
         all.iter().map(|(_, binding)| *binding).filter(|binding| is_import(binding)).collect();
-    let is_branch = |binding: &&Binding| binding.block != scope;
+    let is_branch = |binding: &&Binding| binding.block() != scope;
     if found.len() < 2 || !found.iter().any(is_branch) {
         return SmallVec::new();
     }
@@ -166,8 +166,8 @@ fn alternatives<'a>(
         around == block
     };
     let is_certain = |binding: &&Binding| match from.crossed {
-        true => binding.block == scope,
-        false => encloses(binding.block),
+        true => binding.block() == scope,
+        false => encloses(binding.block()),
     };
     let certain = found.iter().rposition(is_certain).unwrap_or(0);
     found[certain..].iter().map(|binding| binding.import()).collect()
@@ -231,7 +231,7 @@ fn visible_symbols<'a>(
     let bound = all.iter().filter(|(_, binding)| binding.kind == BindingKind::Symbol);
     // The block of a branch is in the branch.
     let branch = |binding: &Binding| {
-        let mut block = binding.block;
+        let mut block = binding.block();
         while block != binding.scope && unit.scope_kind(block) == ScopeKind::Block {
             block = unit.parent(block);
         }

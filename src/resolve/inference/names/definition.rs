@@ -128,7 +128,7 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
     let name = program.name_of(declaration);
     let is_internal = entry.flags & (flags::EXPORTED | flags::LOCAL) == 0
         && entry.flags & flags::STATIC != 0
-        && !entry.clauses().owner.is_some();
+        && !program.clauses(declaration).owner.is_some();
     // An internal declaration in a header is defined in a file that includes it.
     let is_shared = is_internal && entry.kind.is_callable();
     let links = |other: SymbolRef, is_exported: bool| {
@@ -175,7 +175,7 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
     if found.iter().any(|candidate| same_signature(db, declaration, *candidate)) {
         found.retain(|candidate| same_signature(db, declaration, *candidate));
     } else {
-        found.retain(|candidate| program.symbol(*candidate).params.len == entry.params.len);
+        found.retain(|candidate| program.symbol(*candidate).params.len() == entry.params.len());
     }
     // A variant of a type may represent the definition in another file.
     let is_last = |candidate: &SymbolRef| {
@@ -228,7 +228,7 @@ pub(crate) fn declarations_of(db: &Db, definition: SymbolRef) -> Symbols {
     }
     let name = program.name_of(definition);
     // A symbol with internal linkage is declared in its own file only.
-    let is_own = entry.flags & flags::EXPORTED == 0 && !entry.clauses().owner.is_some();
+    let is_own = entry.flags & flags::EXPORTED == 0 && !program.clauses(definition).owner.is_some();
     let here = |candidate: &SymbolRef| !is_own || candidate.file == definition.file;
     let mut found: Symbols = match program.container(definition) {
         Some(&container) => db.own_members(container, name).into_iter().filter(here).collect(),
@@ -264,7 +264,7 @@ pub(crate) fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
     {
         return true;
     }
-    left.params.len == right.params.len
+    left.params.len() == right.params.len()
         && is_read_only(left) == is_read_only(right)
         && left.params.range().zip(right.params.range()).all(|(x, y)| {
             let x = db.program.known(a.file).facts.bindings[x].ty();
@@ -300,7 +300,7 @@ fn type_text(db: &Db, file: FileId, ty: ExprId) -> String {
         Expr::Name(text, _) | Expr::Member(_, text) | Expr::Literal(text) => name(text).to_owned(),
         Expr::Wrap(inner, wrapper) => {
             let wrapper = match wrapper {
-                Wrapper::Named(wrapper) => name(wrapper).to_owned(),
+                Wrapper::Named(wrapper) => name(wrapper.value()).to_owned(),
                 other => format!("{other:?}"),
             };
             format!("{} {wrapper}", type_text(db, file, inner))

@@ -470,7 +470,7 @@ pub(crate) fn without_own_names(db: &Db, mut symbols: Symbols) -> Symbols {
             _ => false,
         };
         entry.is_macro()
-            && entry.values.len > 0
+            && !entry.values.is_empty()
             && facts.lists[entry.values.range()].iter().all(is_name)
     };
     if symbols.len() > 1 && !symbols.iter().all(is_own_name) {

@@ -179,7 +179,7 @@ fn exported_under(db: &Db, file: FileId, name: Name) -> Option<BindingId> {
     let unit = db.program.unit(file)?;
     let bound = db.program.bound(file, unit, ScopeId(0), name);
     let is_import = |id: BindingId| unit.binding(id).kind == BindingKind::Import;
-    if bound.len() < 2 || bound.iter().filter(|(_, id)| !is_import(*id)).count() != 1 {
+    if bound.len() < 2 || bound.iter().filter(|id| !is_import(**id)).count() != 1 {
         return None;
     }
     let is_made = |id: &BindingId| {
@@ -190,7 +190,7 @@ fn exported_under(db: &Db, file: FileId, name: Name) -> Option<BindingId> {
             of_file && unit.facts.positions[value] == u32::MAX
         })
     };
-    bound.iter().map(|&(_, id)| id).find(is_made)
+    bound.iter().copied().find(is_made)
 }
 
 fn package_member(db: &Db, package: u32, name: Name) -> Option<Entity> {

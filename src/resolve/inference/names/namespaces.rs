@@ -78,7 +78,7 @@ pub(crate) fn is_wanted(db: &Db, symbol: SymbolRef) -> bool {
                 | SymbolKind::Variable
         ),
         Wanted::Arity(count) => {
-            kind.is_type() && db.program.symbol(symbol).clauses().type_params.len == count
+            kind.is_type() && db.program.clauses(symbol).type_params.len() == count
         }
     }
 }

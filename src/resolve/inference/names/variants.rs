@@ -129,10 +129,11 @@ fn is_copy(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
 fn is_one_member(db: &Db, one: SymbolRef, other: SymbolRef) -> bool {
     let is_inherent = |of: SymbolRef| {
         let (unit, entry) = (db.program.known(of.file), db.program.symbol(of));
-        let owner = entry.clauses().owner.get().map(|owner| unit.facts.exprs[owner]);
+        let clauses = unit.facts.clauses_of(entry);
+        let owner = clauses.owner.get().map(|owner| unit.facts.exprs[owner]);
         unit.language.manifest.resolution.one_definition
             && entry.kind.is_callable()
-            && !entry.clauses().implements.is_some()
+            && !clauses.implements.is_some()
             && matches!(owner, Some(Expr::Name(..)))
     };
     let container = db.program.container(one);

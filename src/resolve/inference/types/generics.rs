@@ -39,7 +39,7 @@ pub(crate) fn substituted(db: &Db, ty: Ty, receiver: Option<&Ty>) -> Ty {
     };
     let receiver = base.as_ref().or(receiver);
     let Some(Ty::Instance(symbol, args) | Ty::Type(symbol, args)) = receiver else { return ty };
-    let is_plain = args.is_empty() && db.program.symbol(*symbol).clauses().bases.len == 0;
+    let is_plain = args.is_empty() && db.program.clauses(*symbol).bases.is_empty();
     if is_plain || planted(Fault::Unsubstituted) {
         return ty;
     }
@@ -82,8 +82,7 @@ pub(crate) fn parameters_of_type(db: &Db, symbol: SymbolRef) -> Rc<[(Parameter, 
     for part in hierarchy::parts_of_type(db, symbol) {
         let written = db
             .program
-            .symbol(part)
-            .clauses()
+            .clauses(part)
             .type_params
             .range()
             .map(|position| (part.file, BindingId::at(position)));
@@ -103,7 +102,7 @@ fn variables_in_bases(db: &Db, symbol: SymbolRef) -> Vec<Parameter> {
     let unit = db.program.known(symbol.file);
     let lists = &unit.language.manifest.names.type_variable_lists;
     let found: RefCell<Vec<Parameter>> = RefCell::default();
-    for base in &unit.facts.lists[db.program.symbol(symbol).clauses().bases.range()] {
+    for base in &unit.facts.lists[db.program.clauses(symbol).bases.range()] {
         let Some(Expr::Base(base, _)) = base.get().map(|position| unit.facts.exprs[position])
         else {
             continue;
@@ -179,7 +178,7 @@ pub(crate) fn with_arity(
         return found;
     }
     let count = type_arguments(db, file, target);
-    let arity = |symbol: SymbolRef| db.program.symbol(symbol).clauses().type_params.len as usize;
+    let arity = |symbol: SymbolRef| db.program.clauses(symbol).type_params.len() as usize;
     let fits = |symbol: &SymbolRef| arity(hierarchy::of_arity(db, *symbol, count)) == count;
     if symbols.iter().any(fits) {
         return found;
@@ -195,7 +194,7 @@ pub(crate) fn with_arity(
 
 /// Returns the number of type arguments that a reference has.
 pub(crate) fn type_arguments(db: &Db, file: FileId, target: ExprId) -> usize {
-    applied_to(db, file, target).map_or(0, |args| args.len as usize)
+    applied_to(db, file, target).map_or(0, |args| args.len() as usize)
 }
 
 /// Returns the type arguments of a reference.
@@ -215,7 +214,7 @@ pub(crate) fn inferred(db: &Db, callee: &Ty, result: Ty) -> Ty {
     let Ty::Callable(symbols, _) = callee else { return result };
     let is_own = |file: FileId, binding: BindingId| {
         let own = |symbol: &SymbolRef| {
-            let params = db.program.symbol(*symbol).clauses().type_params.range();
+            let params = db.program.clauses(*symbol).type_params.range();
             symbol.file == file && params.contains(&(binding.0 as usize))
         };
         symbols.iter().any(own)
@@ -246,7 +245,7 @@ pub(crate) fn unapplied(db: &Db, file: FileId, callee: ExprId) -> (ExprId, Optio
 pub(crate) fn with_parameters(db: &Db, symbols: &Symbols, count: usize) -> Symbols {
     let fits = |symbol: &SymbolRef| match count {
         0 => are_inferred(db, *symbol),
-        _ => db.program.symbol(*symbol).clauses().type_params.len as usize == count,
+        _ => db.program.clauses(*symbol).type_params.len() as usize == count,
     };
     if symbols.len() < 2 || !symbols.iter().any(fits) {
         return symbols.clone();
@@ -262,7 +261,7 @@ fn are_inferred(db: &Db, symbol: SymbolRef) -> bool {
     if !unit.language.manifest.resolution.arguments_infer {
         return true;
     }
-    facts.bindings[entry.clauses().type_params.range()].iter().all(|of| {
+    facts.bindings[facts.clauses_of(entry).type_params.range()].iter().all(|of| {
         let mut params = facts.bindings[entry.params.range()].iter();
         params.any(|param| names(db, symbol.file, param.ty(), of.name))
     })
@@ -278,9 +277,7 @@ fn inferring(db: &Db, file: FileId, base: ExprId, args: Run) -> Run {
     };
     match type_flow::flow(db, file, &name).and_then(|(_, flow)| flow.kind) {
         Some(FlowKind::Procedure) => Run::default(),
-        Some(FlowKind::Function) if args.len > 1 => {
-            Run { start: args.start + args.len - 1, len: 1 }
-        }
+        Some(FlowKind::Function) if args.len() > 1 => args.last(),
         _ => args,
     }
 }
@@ -322,7 +319,7 @@ pub(crate) fn within_bounds(db: &Db, file: FileId, target: ExprId, symbols: Symb
     };
     let fits = |symbol: &SymbolRef| {
         let facts = db.program.known(symbol.file).facts;
-        let params = &facts.bindings[db.program.symbol(*symbol).clauses().type_params.range()];
+        let params = &facts.bindings[db.program.clauses(*symbol).type_params.range()];
         params.iter().zip(&args).all(|(param, arg)| {
             let bound = db.instance_of_expr(symbol.file, param.ty());
             bound.alternatives().iter().all(|bound| meets(bound, arg))
@@ -355,7 +352,7 @@ pub(crate) fn with_arguments(
         Ty::Callable(symbols, receiver) => {
             let symbols = with_parameters(db, &symbols, args.len());
             for symbol in &symbols {
-                let params = db.program.symbol(*symbol).clauses().type_params;
+                let params = db.program.clauses(*symbol).type_params;
                 let params = params.range().map(|at| (symbol.file, BindingId::at(at)));
                 known.extend(params.zip(args.iter().cloned()));
             }

@@ -207,7 +207,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
         Expr::Given(scope, position) => db.given(file, scope, position),
         Expr::Members(scope) => Ty::Members(file, scope),
         Expr::Apply(base, args) => {
-            let base = of_arity(db, ty(db, file, base), args.len as usize);
+            let base = of_arity(db, ty(db, file, base), args.len() as usize);
             let args: Vec<Ty> = lists::types_of(db, file, args).iter().map(instance_of).collect();
             builtin_types::applied(db, file, base, &args)
         }
@@ -286,7 +286,7 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
             }
         }
         Expr::Apply(base, args) => {
-            let base = of_arity(db, type_of(db, file, base), args.len as usize);
+            let base = of_arity(db, type_of(db, file, base), args.len() as usize);
             let args: Vec<Ty> = list(args).map(|arg| instance_of_expr(db, file, arg)).collect();
             builtin_types::applied(db, file, base, &args)
         }

@@ -16,7 +16,8 @@ use cograph_model::graph::{FileId, SymbolRef};
 /// repository.
 pub(super) fn decorated(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     let (unit, entry) = (db.program.known(symbol.file), db.program.symbol(symbol));
-    if entry.clauses().decorators.len == 0
+    let decorators = unit.facts.clauses_of(entry).decorators;
+    if decorators.is_empty()
         || !unit.language.manifest.resolution.decorators_replace
         || db.is_too_deep()
     {
@@ -24,7 +25,7 @@ pub(super) fn decorated(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     }
     db.deeper(|| {
         let mut value = None;
-        for decorator in unit.facts.lists[entry.clauses().decorators.range()].iter().rev() {
+        for decorator in unit.facts.lists[decorators.range()].iter().rev() {
             let decorator = db.ty(symbol.file, *decorator);
             let results: Vec<Ty> = decorator
                 .alternatives()
@@ -134,7 +135,7 @@ fn declared_result(db: &Db, symbol: SymbolRef) -> Option<Ty> {
     let entry = db.program.symbol(symbol);
     let declared = entry.ty.is_some().then(|| db.instance_of_expr(symbol.file, entry.ty))?;
     let is_variable = matches!(declared, Ty::Param(..))
-        && entry.clauses().type_params.len == 0
+        && db.program.clauses(symbol).type_params.is_empty()
         && hierarchy::has_variables(db, symbol.file);
     (names_a_type(&declared) && !is_variable).then_some(declared)
 }
@@ -157,13 +158,14 @@ fn returns_receiver(db: &Db, symbol: SymbolRef) -> bool {
         },
         _ => false,
     };
-    entry.values.len > 0 && unit.facts.lists[entry.values.range()].iter().all(is_receiver)
+    !entry.values.is_empty() && unit.facts.lists[entry.values.range()].iter().all(is_receiver)
 }
 
 /// Substitutes a callable's own type parameters, inferred from the arguments.
 fn bind_parameters(db: &Db, symbol: SymbolRef, result: Ty, args: &[Ty]) -> Ty {
     let entry = db.program.symbol(symbol);
-    if (entry.clauses().type_params.len == 0 && !hierarchy::has_variables(db, symbol.file))
+    if (db.program.clauses(symbol).type_params.is_empty()
+        && !hierarchy::has_variables(db, symbol.file))
         || args.is_empty()
     {
         return result;

@@ -105,7 +105,7 @@ fn parameter_of_owner(db: &Db, file: FileId, id: BindingId) -> Option<Ty> {
     };
     let position = unit.facts.lists[args.range()].iter().position(is_named)?;
     let ty = aliases::named_type(db, file, base)?;
-    let own = db.program.symbol(ty).clauses().type_params.range().nth(position)?;
+    let own = db.program.clauses(ty).type_params.range().nth(position)?;
     Some(Ty::Param(ty.file, BindingId::at(own)))
 }
 
@@ -209,7 +209,7 @@ fn is_empty(db: &Db, symbol: SymbolRef) -> bool {
     // Members follow their type.
     let next = symbol.symbol.get().and_then(|symbol| unit.facts.symbols.get(symbol + 1));
     (entry.is_conditional() || entry.flags & flags::DECLARATION != 0)
-        && entry.clauses().bases.len == 0
+        && unit.facts.clauses_of(entry).bases.is_empty()
         && next.is_none_or(|next| next.container != symbol.symbol)
 }
 

@@ -105,7 +105,7 @@ impl Ranks<'_> {
     }
 
     pub(super) fn run(&self, hasher: &mut FxHasher, run: Run) {
-        run.len.hash(hasher);
+        run.len().hash(hasher);
         for expr in &self.facts.lists[run.range()] {
             self.expr_id(*expr).hash(hasher);
         }
@@ -145,21 +145,25 @@ impl Ranks<'_> {
         head.hash(hasher);
         (self.scope_id(symbol.scope), self.scope_id(symbol.inner), self.place(last_byte(symbol)))
             .hash(hasher);
-        for run in [symbol.params, symbol.clauses().type_params] {
-            (run.len, Self::of(&self.bindings, (run.len > 0).then_some(run.start as usize)))
+        let clauses = self.facts.clauses_of(symbol);
+        for run in [symbol.params, clauses.type_params] {
+            (
+                run.len(),
+                Self::of(&self.bindings, (!run.is_empty()).then_some(run.start() as usize)),
+            )
                 .hash(hasher);
         }
-        for expr in [symbol.ty, symbol.clauses().owner, symbol.clauses().implements] {
+        for expr in [symbol.ty, clauses.owner, clauses.implements] {
             self.expr_id(expr).hash(hasher);
         }
-        for run in [symbol.values, symbol.clauses().decorators, symbol.clauses().bases] {
+        for run in [symbol.values, clauses.decorators, clauses.bases] {
             self.run(hasher, run);
         }
     }
 
     pub(super) fn binding(&self, hasher: &mut FxHasher, binding: &Binding) {
         self.name(hasher, binding.name);
-        let scopes = (self.scope_id(binding.scope), self.scope_id(binding.block));
+        let scopes = (self.scope_id(binding.scope), self.scope_id(binding.block()));
         let values =
             (self.expr_id(binding.ty()), self.expr_id(binding.value), self.place(binding.from));
         (scopes, binding.kind as u8, binding.symbol(), binding.import(), values).hash(hasher);
@@ -179,13 +183,13 @@ impl Ranks<'_> {
             Expr::Wrap(of, wrapper) => {
                 (self.expr_id(of), std::mem::discriminant(&wrapper)).hash(hasher);
                 if let Wrapper::Named(name) = wrapper {
-                    self.name(hasher, name);
+                    self.name(hasher, name.value());
                 }
             }
             Expr::Argument(of, label) => {
                 (self.expr_id(of), std::mem::discriminant(&label)).hash(hasher);
                 if let ArgumentLabel::Name(name) = label {
-                    self.name(hasher, name);
+                    self.name(hasher, name.value());
                 }
             }
             Expr::Call(of, run) | Expr::Construct(of, run) | Expr::Apply(of, run) => {
