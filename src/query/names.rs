@@ -13,6 +13,7 @@ pub(super) mod text;
 
 use cograph_faults::{Fault, planted};
 use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
 use std::rc::Rc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -43,13 +44,27 @@ pub(super) enum Named {
 
 /// Returns the only symbol that `wanted` names.
 pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>, QueryError> {
+    let mut found = candidates(lookup, wanted)?;
+    if let [_] = *found {
+        return Ok(found.swap_remove(0));
+    }
+    let mut choices =
+        found.iter().map(|symbol| lookup.info(symbol)).collect::<Result<Vec<_>, _>>()?;
+    choices.sort_by_cached_key(order_of_choices);
+    choices.truncate(MAX_LISTED);
+    let (name, total) = (normalized(wanted).to_owned(), found.len() as u64);
+    Err(QueryError::AmbiguousSymbol { name, choices, total })
+}
+
+/// Returns the symbols that `wanted` may name, of which there is at least one.
+fn candidates(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Rc<SymbolRow>>, QueryError> {
     let wanted = normalized(wanted);
     if let Some((path, line)) = place(wanted)
         && let Some(file) = one_file(lookup, path)?
     {
         let symbols = lookup.snapshot.symbols_at(&file, line, line)?;
         return match Lookup::at_line(&symbols, line) {
-            Some(symbol) => Ok(lookup.remember(symbol.clone())),
+            Some(symbol) => Ok(vec![lookup.remember(symbol.clone())]),
             None => Err(QueryError::NoSuchSymbol {
                 name: wanted.to_owned(),
                 near: nearest(lookup, &file, line)?,
@@ -58,21 +73,11 @@ pub(super) fn symbol(lookup: &Lookup<'_>, wanted: &str) -> Result<Rc<SymbolRow>,
     }
     let mut found = named(lookup, wanted)?;
     prefer_definitions(lookup, &mut found)?;
-    match found.len() {
-        0 => Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near: near(lookup, wanted)? }),
-        1 => Ok(found.swap_remove(0)),
-        total => {
-            let mut choices =
-                found.iter().map(|symbol| lookup.info(symbol)).collect::<Result<Vec<_>, _>>()?;
-            choices.sort_by_cached_key(order_of_choices);
-            choices.truncate(MAX_LISTED);
-            Err(QueryError::AmbiguousSymbol {
-                name: wanted.to_owned(),
-                choices,
-                total: total as u64,
-            })
-        }
+    if found.is_empty() {
+        let near = near(lookup, wanted)?;
+        return Err(QueryError::NoSuchSymbol { name: wanted.to_owned(), near });
     }
+    Ok(found)
 }
 
 /// Returns every symbol that a name may mean: as it is written, without the parentheses of a call,
@@ -116,55 +121,57 @@ impl Meaning {
 
 /// Returns every meaning of `wanted`, best first; never empty.
 pub(super) fn meanings(lookup: &Lookup<'_>, wanted: &str) -> Result<Vec<Meaning>, QueryError> {
-    let found = match symbol(lookup, wanted) {
-        Err(QueryError::AmbiguousSymbol { .. }) => {
-            let mut found = named(lookup, normalized(wanted))?;
-            prefer_definitions(lookup, &mut found)?;
-            found
-        }
-        outcome => return Ok(vec![Meaning { symbol: outcome?, also: Vec::new() }]),
-    };
+    let mut found = candidates(lookup, wanted)?;
+    if let [_] = *found {
+        return Ok(vec![Meaning { symbol: found.swap_remove(0), also: Vec::new() }]);
+    }
     let mut ranked = found
-        .iter()
-        .map(|symbol| Ok((lookup.info(symbol)?, Rc::clone(symbol))))
+        .into_iter()
+        .map(|symbol| Ok((lookup.info(&symbol)?, symbol)))
         .collect::<Result<Vec<_>, QueryError>>()?;
     ranked.sort_by_cached_key(|(symbol, _)| order_of_choices(symbol));
     let places: FxHashMap<SymbolKey, usize> =
         ranked.iter().enumerate().map(|(place, (_, symbol))| (symbol.key, place)).collect();
-    // Assigns each symbol to the first equivalent one.
-    let mut first: Vec<usize> = (0..ranked.len()).collect();
+    // A forest: the root of each symbol is the first equivalent one.
+    let mut parents: Vec<usize> = (0..ranked.len()).collect();
+    let mut overloads = FxHashMap::default();
     for (place, (_, symbol)) in ranked.iter().enumerate() {
         lookup.check()?;
         let relations = lookup.relations_from(symbol.key)?;
         let overridden = relations
             .iter()
             .filter(|relation| relation.kind == RelationKind::Overrides)
-            .map(|relation| relation.to);
-        let overloads = ranked
-            .iter()
-            .filter(|(_, other)| is_overload(symbol, other))
-            .map(|(_, other)| other.key);
-        for other in overridden.chain(overloads).filter_map(|key| places.get(&key)) {
-            let (one, other) = (first[place].min(first[*other]), first[place].max(first[*other]));
-            first.iter_mut().filter(|first| **first == other).for_each(|first| *first = one);
+            .filter_map(|relation| places.get(&relation.to).copied());
+        let overloaded = symbol.kind.is_callable().then(|| {
+            *overloads.entry((symbol.file, symbol.container, symbol.kind)).or_insert(place)
+        });
+        for other in overridden.chain(overloaded) {
+            let (one, other) = (root(&parents, place), root(&parents, other));
+            parents[one.max(other)] = one.min(other);
         }
     }
-    let mut meanings: Vec<(usize, Meaning)> = Vec::new();
+    let mut meanings: Vec<Meaning> = Vec::new();
+    let mut of_root = FxHashMap::default();
     for (place, (_, symbol)) in ranked.into_iter().enumerate() {
-        match meanings.iter_mut().find(|(of, _)| *of == first[place]) {
-            Some((_, meaning)) => meaning.also.push(symbol),
-            None => meanings.push((first[place], Meaning { symbol, also: Vec::new() })),
+        match of_root.entry(root(&parents, place)) {
+            Entry::Occupied(meaning) => {
+                let meaning: &mut Meaning = &mut meanings[*meaning.get()];
+                meaning.also.push(symbol);
+            }
+            Entry::Vacant(entry) => {
+                entry.insert(meanings.len());
+                meanings.push(Meaning { symbol, also: Vec::new() });
+            }
         }
     }
-    Ok(meanings.into_iter().map(|(_, meaning)| meaning).collect())
+    Ok(meanings)
 }
 
-/// True if two symbols are overloads.
-fn is_overload(one: &SymbolRow, other: &SymbolRow) -> bool {
-    one.key != other.key
-        && one.kind.is_callable()
-        && one.kind == other.kind
-        && (one.file, one.container) == (other.file, other.container)
+fn root(parents: &[usize], mut place: usize) -> usize {
+    while parents[place] != place {
+        place = parents[place];
+    }
+    place
 }
 
 /// Returns the symbol, lines or file that `wanted` names.
@@ -239,8 +246,8 @@ pub(super) fn prefer_definitions(
     if found.len() < 2 || planted(Fault::DeclarationsMeant) {
         return Ok(());
     }
-    let keys: Vec<SymbolKey> = found.iter().map(|symbol| symbol.key).collect();
-    let mut dropped = Vec::new();
+    let keys: FxHashSet<SymbolKey> = found.iter().map(|symbol| symbol.key).collect();
+    let mut dropped = FxHashSet::default();
     for symbol in found.iter() {
         lookup.check()?;
         let is_declaration = lookup.snapshot.relations_to(symbol.key)?.iter().any(|relation| {
@@ -249,7 +256,7 @@ pub(super) fn prefer_definitions(
         let is_constructor = symbol.kind == SymbolKind::Constructor
             && symbol.container.is_some_and(|container| keys.contains(&container));
         if is_declaration || is_constructor {
-            dropped.push(symbol.key);
+            dropped.insert(symbol.key);
         }
     }
     let is_extension = |symbol: &SymbolRow| symbol.flags & flags::EXTENSION != 0;
