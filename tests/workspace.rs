@@ -2,6 +2,7 @@
 //! prints them.
 
 mod managers;
+mod receivers;
 mod results;
 
 use std::fs;

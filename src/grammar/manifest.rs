@@ -225,6 +225,8 @@ pub struct Resolution {
     pub members: MemberLookup,
     /// An unqualified name inside a type may be a member of it.
     pub implicit_receiver: bool,
+    /// Functions are members of types: modules have none of their own.
+    pub functions_in_types: bool,
     /// Members need a receiver, also directly inside their type or object.
     pub members_need_receiver: bool,
     /// Functions see the scope of the type that they are in.

@@ -5,7 +5,7 @@ use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty, instance_of};
 use crate::inference::{
     call::{self, CallArguments},
-    extensions, generics, hierarchy, infer, lists, lookup, overload, scopes, symbol_types,
+    callee, extensions, generics, hierarchy, infer, lists, lookup, overload, scopes, symbol_types,
 };
 use crate::references::outcome::{chosen, external};
 use crate::units::bounds::{MAX_CANDIDATES, qualified};
@@ -133,6 +133,12 @@ pub(super) fn meant(
     (name, scope): (Name, ScopeId),
     found: (Entity, Step),
 ) -> (Entity, Step) {
+    // An import of everything is less evidence than the base of the type around.
+    if let (Entity::External(_), Step::Wildcard) = &found
+        && let Some(inherited) = callee::inherited_outside(db, file, site, (name, scope))
+    {
+        return (Entity::External(inherited), Step::SelfMember);
+    }
     let is_narrowed = |entity: &Entity| match entity {
         Entity::Local(of, bindings) => {
             let kind = |id: &BindingId| db.program.known(*of).binding(*id).kind;

@@ -110,7 +110,7 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                     entity_site(db, file, site, &entity, step)
                 }
                 None if let Some(outside) =
-                    callee::implicit_outside_name(db, file, name, scope) =>
+                    callee::implicit_outside_name(db, file, site, (name, scope)) =>
                 {
                     external(&outside, Step::Builtin)
                 }

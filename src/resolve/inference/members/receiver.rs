@@ -4,13 +4,18 @@
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty};
 use crate::inference::members::{aliases, hierarchy, inherent, lookup, prototypes, type_flow};
-use crate::inference::names::{linkage, namespaces};
+use crate::inference::names::{linkage, namespaces, wildcard};
 use crate::units::bounds::qualified;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
-use cograph_model::facts::{ScopeId, ScopeKind, flags};
+use cograph_model::facts::{Expr, ExprId, ScopeId, ScopeKind, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
+
+/// Maximum number of names of a path before a type, and of expressions between two of them.
+const MAX_PATH: usize = 8;
+/// Maximum number of expressions between a member and the call of it.
+const MAX_ARGUMENTS: usize = 64;
 
 /// Returns the type of the implicit receiver in a scope.
 pub(crate) fn scope_type(db: &Db, file: FileId, scope: ScopeId) -> Option<Ty> {
@@ -200,4 +205,124 @@ pub(crate) fn implicit_member(
     };
     found.retain(|symbol| namespaces::is_wanted(db, *symbol));
     (!found.is_empty()).then_some(found)
+}
+
+/// Returns the qualified name of what a bare name means that nothing in the repository has, and
+/// that no import explains: a member that the innermost type around it inherits from a library.
+/// `read` is the expression of a name that is not called.
+pub(crate) fn inherited_outside(
+    db: &Db,
+    file: FileId,
+    (name, scope): (Name, ScopeId),
+    read: Option<ExprId>,
+) -> Option<Rc<str>> {
+    let unit = db.program.known(file);
+    let rules = &unit.language.manifest.resolution;
+    let pasted = unit.language.manifest.modules.pastes_files();
+    if !rules.implicit_receiver || rules.open_types || pasted {
+        return None;
+    }
+    let text = db.program.text(name);
+    let is_word = text.starts_with(char::is_uppercase) && text.contains(char::is_lowercase);
+    let may_be_type = read.is_some_and(|read| is_word || begins_path(db, file, read));
+    if may_be_type || unit.language.is_builtin(text) || may_be_imported(db, file) {
+        return None;
+    }
+    let mut around = scope;
+    let mut unnamed: Option<Rc<str>> = None;
+    while around.is_some() {
+        // A receiver that a closure is given may have it.
+        if unit.given_receiver(around).is_some() {
+            return None;
+        }
+        if unit.type_scope(around) == around {
+            match scope_type(db, file, around)? {
+                Ty::Instance(symbol, _) => match library_above(db, symbol) {
+                    Above::Library(base) if unnamed.is_none() => {
+                        return Some(qualified(&base, ".", text));
+                    }
+                    Above::Nothing => {}
+                    Above::Library(_) | Above::Unknown => return None,
+                },
+                Ty::Members(of, scope) => match prototypes::base_of_unnamed(db, of, scope)? {
+                    Ty::Instance(symbol, _) => match library_above(db, symbol) {
+                        Above::Library(base) => unnamed = Some(base),
+                        Above::Nothing => {}
+                        Above::Unknown => return None,
+                    },
+                    Ty::External(base) | Ty::Builtin(base, _) if unnamed.is_none() => {
+                        unnamed = Some(base);
+                    }
+                    _ => return None,
+                },
+                _ => return None,
+            }
+        }
+        around = unit.parent(around);
+    }
+    unnamed.map(|base| qualified(&base, ".", text))
+}
+
+/// True for the first name of a path that leads through packages to a type.
+fn begins_path(db: &Db, file: FileId, name: ExprId) -> bool {
+    let unit = db.program.known(file);
+    let facts = unit.facts;
+    let mut inner = name;
+    for _ in 0..MAX_PATH {
+        let Some(position) = inner.get() else { return false };
+        let after = facts.exprs[position + 1..].iter().enumerate().take(MAX_PATH);
+        let outer = after.into_iter().find_map(|(offset, expr)| match expr {
+            Expr::Member(object, name) if *object == inner => Some((position + 1 + offset, *name)),
+            _ => None,
+        });
+        let Some((outer, name)) = outer else { return false };
+        if unit.text(name).starts_with(char::is_uppercase) {
+            let mut after = facts.exprs[outer + 1..].iter().take(MAX_ARGUMENTS);
+            let callee = ExprId::at(outer);
+            return !after.any(|expr| matches!(expr, Expr::Call(called, _) if *called == callee));
+        }
+        inner = ExprId::at(outer);
+    }
+    false
+}
+
+/// True if an import of everything in a module or type of a library may be that of the name.
+fn may_be_imported(db: &Db, file: FileId) -> bool {
+    let unit = db.program.known(file);
+    let has_functions = !unit.language.manifest.resolution.functions_in_types;
+    let mut all = unit.wildcards().iter().filter_map(|(_, import)| import.get());
+    let may_have = |import: usize| {
+        let is_of_members = unit.facts.imports[import].level > 0;
+        (has_functions || is_of_members) && wildcard::leads_outside(db, file, import)
+    };
+    all.any(may_have) || has_functions && !db.program.shared_imports(file).wildcards.is_empty()
+}
+
+/// What is above a type.
+enum Above {
+    /// Types of the repository alone.
+    Nothing,
+    /// The type of a library that it extends, or the only one that it implements.
+    Library(Rc<str>),
+    /// Several types of libraries, or a base that is not known.
+    Unknown,
+}
+
+fn library_above(db: &Db, symbol: SymbolRef) -> Above {
+    let hierarchy = hierarchy::hierarchy(db, symbol);
+    if hierarchy.open {
+        return Above::Unknown;
+    }
+    match &hierarchy.outside[..] {
+        [] => return Above::Nothing,
+        [only] => return Above::Library(Rc::clone(only)),
+        _ => {}
+    }
+    // What is extended comes before what is implemented.
+    let mut types = hierarchy.types.iter().map(|(ty, _)| *ty);
+    let extended = types.find_map(|ty| match hierarchy::extended(db, ty) {
+        Some(Ty::External(base) | Ty::Builtin(base, _) | Ty::BuiltinType(base, _)) => Some(base),
+        _ => None,
+    });
+    extended.map_or(Above::Unknown, Above::Library)
 }

@@ -12,7 +12,13 @@ use cograph_grammar::PathWord;
 use cograph_model::SymbolKind;
 use cograph_model::facts::{ImportKind, ScopeId};
 use cograph_model::graph::{FileId, SymbolRef};
+use smallvec::SmallVec;
 use std::rc::Rc;
+
+/// Mark between the words of a path's end, which no name has.
+const HYPHEN: char = '-';
+/// Minimum length of such a word that is a sign of the name of its package.
+const PACKAGE_WORD: usize = 3;
 
 /// Returns the meaning of a path keyword in a scope.
 pub(super) fn path_word(db: &Db, file: FileId, name: Name, scope: ScopeId) -> Option<Entity> {
@@ -88,6 +94,57 @@ pub(super) fn package_by_own_name(db: &Db, file: FileId, name: &str) -> Option<M
     found
 }
 
+/// Returns the imported package of a library that must have this name: the end of its path is none
+/// that code can write, and has a word of the name (`iradix` of `go-immutable-radix`).
+pub(super) fn library_by_own_name(db: &Db, file: FileId, name: &str) -> Option<Entity> {
+    let unit = db.program.known(file);
+    if !unit.language.manifest.modules.shared_folder || unit.facts.package.is_none() {
+        return None;
+    }
+    let imports = unit.facts.imports.iter().zip(db.program.import_targets(file));
+    let outside = imports.filter(|(import, target)| {
+        import.kind == ImportKind::Module && matches!(target, ImportTarget::External(_))
+    });
+    let mut fitting: SmallVec<[(Fit, &str); 2]> = SmallVec::new();
+    for (import, _) in outside {
+        if !import.alias.is_some() {
+            continue;
+        }
+        let fit = name_fit(name, unit.text(import.alias));
+        fitting.extend(fit.map(|fit| (fit, &*import.module)));
+    }
+    let best = fitting.iter().map(|(fit, _)| *fit).max()?;
+    let mut best = fitting.iter().filter(|(fit, _)| *fit == best);
+    let (_, module) = best.next()?;
+    best.next().is_none().then(|| Entity::External(Rc::from(*module)))
+}
+
+/// How well the end of a path fits the name of a package.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// A word of it is in the name.
+    Word,
+    /// Some of its words, one behind the other, are the name.
+    Whole,
+}
+
+/// Returns how well the end of a path, which is no name itself, fits the name of a package.
+fn name_fit(name: &str, end: &str) -> Option<Fit> {
+    let words: SmallVec<[&str; 4]> = end.split(HYPHEN).collect();
+    if words.len() < 2 {
+        return None;
+    }
+    let is_whole = |from: usize| {
+        let longer = (from + 1..=words.len()).map(|to| words[from..to].concat());
+        longer.into_iter().any(|joined| joined.eq_ignore_ascii_case(name))
+    };
+    if (0..words.len()).any(is_whole) {
+        return Some(Fit::Whole);
+    }
+    let is_in = |word: &&str| word.len() >= PACKAGE_WORD && name.contains(*word);
+    words.iter().any(is_in).then_some(Fit::Word)
+}
+
 /// Returns the member of the innermost package around that of the file that has one of the name.
 pub(super) fn enclosing_package_member(db: &Db, file: FileId, name: Name) -> Option<Entity> {
     let unit = db.program.known(file);
@@ -148,4 +205,24 @@ pub(super) fn defined_anywhere(db: &Db, file: FileId, name: Name) -> Option<Enti
     let found = db.program.named_alone(name)?.iter().copied().filter(is_seen);
     let found: Symbols = found.take(MAX_CANDIDATES + 1).collect();
     (!found.is_empty() && found.len() <= MAX_CANDIDATES).then_some(Entity::Symbols(found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Fit, name_fit};
+
+    #[test]
+    fn the_name_of_a_package_has_words_of_its_path() {
+        let check = |name: &str, end: &str, fit: Option<Fit>| {
+            assert!(name_fit(name, end) == fit, "{name} {end}");
+        };
+        check("iradix", "go-immutable-radix", Some(Fit::Word));
+        check("isatty", "go-isatty", Some(Fit::Whole));
+        check("immutableradix", "go-immutable-radix", Some(Fit::Whole));
+        check("grpc", "grpc-go", Some(Fit::Whole));
+        check("other", "go-isatty", None);
+        check("cargo", "go-isatty", None);
+        // A name that code can write is the name.
+        check("radixes", "radix", None);
+    }
 }

@@ -278,6 +278,9 @@ fn implicit_names(db: &Db, file: FileId, name: Name, from: ScopeId) -> Option<(E
     if let Some(package) = paths::package_by_own_name(db, file, text) {
         return Some((Entity::Module(package), Step::Import));
     }
+    if let Some(package) = paths::library_by_own_name(db, file, text) {
+        return Some((package, Step::ExternalImport));
+    }
     if let Some(library) = db.program.library(file, text) {
         return Some((Entity::Module(Module::File(library)), Step::ModuleMember));
     }

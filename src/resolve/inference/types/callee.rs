@@ -7,9 +7,9 @@ use crate::inference::names::{namespaces, scopes};
 use crate::inference::types::symbol_types;
 use crate::units::interner::Name;
 use cograph_grammar::ImplicitUse;
-use cograph_model::Step;
-use cograph_model::facts::{Expr, ExprId, Run, ScopeId, flags};
+use cograph_model::facts::{Expr, ExprId, Run, ScopeId, Site, flags};
 use cograph_model::graph::FileId;
+use cograph_model::{SiteKind, Step};
 use std::rc::Rc;
 
 /// Returns the type of a callee.
@@ -21,6 +21,10 @@ pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: &[Ty], writ
             Some(Expr::Member(object, name)) if rules.library_properties => {
                 let object = db.ty(file, object);
                 symbol_types::member_ty(db, &object, db.name(file, name))
+            }
+            Some(Expr::Name(name, scope)) => {
+                let name = db.name(file, name);
+                or_inherited(db, file, (name, scope), db.ty(file, callee))
             }
             _ => db.ty(file, callee),
         };
@@ -49,9 +53,15 @@ pub(crate) fn callee_ty(db: &Db, file: FileId, callee: ExprId, args: &[Ty], writ
                 Some((Entity::External(_), Step::SelfMember)) => {
                     implicit_outside(db, file, name, scope)
                 }
-                Some((entity, _)) => symbol_types::entity_ty(db, &entity, false),
+                Some((entity, _)) => {
+                    let found = symbol_types::entity_ty(db, &entity, false);
+                    or_inherited(db, file, (name, scope), found)
+                }
                 None => match implicit_outside(db, file, name, scope) {
-                    Ty::Unknown => member_of_receiver(db, file, scope, name),
+                    Ty::Unknown => {
+                        let found = member_of_receiver(db, file, scope, name);
+                        or_inherited(db, file, (name, scope), found)
+                    }
                     known => known,
                 },
             }
@@ -94,18 +104,53 @@ pub(super) fn implicit_outside(db: &Db, file: FileId, name: Name, scope: ScopeId
     receiver.map_or(Ty::Unknown, |receiver| symbol_types::member_ty(db, &receiver, name))
 }
 
-/// Returns the qualified name of such a member.
+/// Returns the type of a called name, or the member of a library that it must be.
+fn or_inherited(db: &Db, file: FileId, (name, scope): (Name, ScopeId), found: Ty) -> Ty {
+    let is_open = match &found {
+        Ty::Unknown => true,
+        // A name that an import of everything may bring.
+        Ty::External(outside) => is_last(outside, db.program.text(name)),
+        _ => false,
+    };
+    let inherited = || receiver::inherited_outside(db, file, (name, scope), None);
+    is_open.then(inherited).flatten().map_or(found, Ty::External)
+}
+
+/// True for a qualified name with this end.
+fn is_last(qualified: &str, end: &str) -> bool {
+    let before = qualified.strip_suffix(end);
+    before.is_some_and(|before| before.is_empty() || before.ends_with(['.', '/', ':']))
+}
+
+/// Returns the qualified name of such a member, or of another one that a type inherits.
 pub(crate) fn implicit_outside_name(
     db: &Db,
     file: FileId,
-    name: Name,
-    scope: ScopeId,
+    site: &Site,
+    (name, scope): (Name, ScopeId),
 ) -> Option<Rc<str>> {
-    let receiver = library_receiver(db, file, name, scope)?;
-    match lookup::member(db, &receiver, name) {
-        Member::Outside(outside) => Some(outside),
-        _ => None,
+    if let Some(receiver) = library_receiver(db, file, name, scope)
+        && let Member::Outside(outside) = lookup::member(db, &receiver, name)
+    {
+        return Some(outside);
     }
+    inherited_outside(db, file, site, (name, scope))
+}
+
+/// Returns the qualified name of the member that a bare name in a call, read or write must be: of a
+/// library's type that the type around extends.
+pub(crate) fn inherited_outside(
+    db: &Db,
+    file: FileId,
+    site: &Site,
+    place: (Name, ScopeId),
+) -> Option<Rc<str>> {
+    let read = match site.kind {
+        SiteKind::Call => None,
+        SiteKind::Read | SiteKind::Write => Some(site.target),
+        _ => return None,
+    };
+    receiver::inherited_outside(db, file, place, read)
 }
 
 /// Returns the implicit receiver if its type, or the library type that it inherits from, is known

@@ -48,6 +48,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             let name = db.name(file, name);
             let look = || scopes::lookup(db, file, name, scope, at);
             let found = namespaces::among(db, file, false, look, Option::is_none);
+            let read = ExprId::at(position);
             match generics::with_arity(db, file, ExprId::at(position), found) {
                 Some((Entity::External(_), Step::SelfMember)) => {
                     callee::implicit_outside(db, file, name, scope)
@@ -60,9 +61,18 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
                     };
                     symbol_types::symbols_ty(db, &symbols, false, receiver.as_ref())
                 }
+                Some((Entity::External(_), Step::Wildcard))
+                    if let Some(inherited) =
+                        receiver::inherited_outside(db, file, (name, scope), Some(read)) =>
+                {
+                    Ty::External(inherited)
+                }
                 Some((entity, _)) => symbol_types::entity_ty(db, &entity, false),
                 None => match callee::implicit_outside(db, file, name, scope) {
                     Ty::Unknown => outside::of_library(db, file, name, scope)
+                        .or_else(|| {
+                            receiver::inherited_outside(db, file, (name, scope), Some(read))
+                        })
                         .map_or_else(|| namespace(db, file, &Ty::Unknown, name), Ty::External),
                     outside => outside,
                 },
