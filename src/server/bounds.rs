@@ -191,6 +191,7 @@ fn of_workspaces() -> Vec<(&'static str, String)> {
         ("shared::MAX_WITH_MANIFESTS", count(shared::MAX_WITH_MANIFESTS)),
         ("parallel::MAX_AT_A_TIME", count(parallel::MAX_AT_A_TIME)),
         ("crossing::MAX_POSSIBLE", count(query::crossing::MAX_POSSIBLE)),
+        ("crossing::MAX_READ", count(query::crossing::MAX_READ)),
         ("crossing::MAX_SITES", count(crossing::MAX_SITES)),
         ("tool::MAX_ROOT_BYTES", bytes(MAX_ROOT_BYTES)),
     ]

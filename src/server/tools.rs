@@ -84,7 +84,8 @@ pub fn call(
         escape::counting(|| match repositories.members(arguments.text("root")) {
             Ok(None) => run(tool, arguments, repositories, host, form),
             Ok(Some(members)) => {
-                let how = (answered as Run, followed(tool, arguments));
+                let stays = not_followed(tool, arguments);
+                let how = (answered as Run, followed(tool, arguments), stays);
                 members::answer(tool, arguments, &members, repositories, host, form, how)
             }
             Err(error) => {
@@ -204,6 +205,24 @@ fn followed(tool: &Tool, arguments: &Arguments) -> Option<Followed> {
         }
         "references" => Some(Followed { what: "reference", of: "to", kinds: Vec::new() }),
         _ => None,
+    }
+}
+
+/// What a call does not follow from one repository of a workspace to another; empty for nothing.
+fn not_followed(tool: &Tool, arguments: &Arguments) -> &'static str {
+    if tool.name != "trace" {
+        return "";
+    }
+    let is_deep = arguments.integer("depth").is_some_and(|depth| depth > 1);
+    match arguments.text("to") {
+        Some(_) => "a path stays within one repository",
+        None if arguments.text("direction") == Some("callees") => {
+            "callees stay within one repository: calls into another are not followed"
+        }
+        None if is_deep => {
+            "calls from other repositories are direct ones: callers of those are not followed"
+        }
+        None => "",
     }
 }
 

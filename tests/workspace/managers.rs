@@ -234,3 +234,28 @@ fn a_name_that_an_export_renames_rust() {
         ],
     );
 }
+
+#[test]
+fn files_that_are_not_read_for_another_name_are_counted_rust() {
+    let count = 66;
+    let modules: String = (0..count).map(|at| format!("pub mod m{at:02};\n")).collect();
+    let root = format!("mod inner;\n{modules}");
+    let paths: Vec<String> = (0..count).map(|at| format!("lib/src/m{at:02}.rs")).collect();
+    let exports: Vec<String> =
+        (0..count).map(|at| format!("pub use crate::inner::greet as hello_{at};\n")).collect();
+    let mut files: Vec<(&str, &str)> = vec![
+        ("lib/Cargo.toml", "[package]\nname = \"acme\"\nversion = \"1.0.0\"\n"),
+        ("lib/src/lib.rs", &root),
+        ("lib/src/inner.rs", "pub fn greet() {}\npub fn wave() {}\n"),
+        ("user/Cargo.toml", "[package]\nname = \"app\"\n[dependencies]\nacme = \"1\"\n"),
+        ("user/src/lib.rs", "pub fn run() {\n    acme::m00::hello_0();\n}\n"),
+    ];
+    files.extend(paths.iter().map(String::as_str).zip(exports.iter().map(String::as_str)));
+    let workspace = super::Workspace::with(&files);
+    let answer = workspace.asked(&["trace", "greet"]);
+    assert!(answer.contains("user/src/lib.rs: run:2"), "{answer}");
+    let line = "exports by another name: 64 files with an import of it read; 2 more files not";
+    assert!(answer.lines().any(|own| own == line), "{answer}");
+    let (_, answer, _) = workspace.run(&["trace", "wave"]);
+    assert!(!answer.contains("exports by another name"), "{answer}");
+}

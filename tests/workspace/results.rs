@@ -128,3 +128,20 @@ fn a_member_of_a_type_hides_that_for_an_interface_rust() {
         &[("Label.text", &["user/src/lib.rs: run:3"])],
     );
 }
+
+#[test]
+fn an_answer_says_what_is_not_followed_to_another_repository() {
+    let workspace = super::Workspace::with(super::PYTHON);
+    let deep = "calls from other repositories are direct ones: callers of those are not followed";
+    let callees = "callees stay within one repository: calls into another are not followed";
+    for (arguments, line) in [
+        (&["--depth", "2"][..], deep),
+        (&["--direction", "callees"], callees),
+        (&["--to", "hello"], "a path stays within one repository"),
+    ] {
+        let (_, answer, _) = workspace.run(&[&["trace", "greet"], arguments].concat());
+        assert!(answer.lines().any(|own| own == line), "{arguments:?}: {answer}");
+    }
+    let answer = workspace.asked(&["trace", "greet", "--depth", "1"]);
+    assert!(!answer.contains("not followed"), "{answer}");
+}

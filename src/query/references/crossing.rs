@@ -16,5 +16,5 @@ mod subject;
 
 pub use exports::{Export, Exports, MAX_POSSIBLE};
 pub use names::{OutsideName, OutsideNames, UseFilter, UseLookup, UseSite, may_name};
-pub use renames::Renamed;
+pub use renames::{MAX_READ, Renamed};
 pub use subject::{Subject, subjects};

@@ -9,7 +9,7 @@ use cograph_model::SiteKind;
 use cograph_store::{FileKey, SiteRow, SymbolKey};
 
 /// Maximum number of files with imports of one symbol that are read.
-const MAX_READ: usize = 64;
+pub const MAX_READ: usize = 64;
 
 /// Word between a name and the new one.
 const AS: &str = "as";
@@ -24,17 +24,24 @@ pub struct Renamed {
     pub(super) site: SiteRow,
 }
 
-/// Imports of a symbol by other names, by file and position.
+/// Imports of a symbol by other names, by file and position; and the number of files with imports
+/// of it that were not read.
 pub(super) fn renamed(
     lookup: &Lookup<'_>,
     files: &dyn ReadFile,
     symbol: SymbolKey,
-) -> Result<Vec<Renamed>, QueryError> {
-    let (mut sites, mut read) = (Vec::new(), BTreeSet::new());
+) -> Result<(Vec<Renamed>, usize), QueryError> {
+    let (mut sites, mut read, mut unread) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     lookup.snapshot.visit_sites_to(symbol, |site| {
-        if site.kind == SiteKind::Import && (read.len() < MAX_READ || read.contains(&site.file)) {
-            read.insert(site.file);
-            sites.push(site);
+        match site.kind == SiteKind::Import {
+            true if read.len() < MAX_READ || read.contains(&site.file) => {
+                read.insert(site.file);
+                sites.push(site);
+            }
+            true => {
+                unread.insert(site.file);
+            }
+            false => {}
         }
         true
     })?;
@@ -57,7 +64,7 @@ pub(super) fn renamed(
             found.push(Renamed { symbol, name, site });
         }
     }
-    Ok(found)
+    Ok((found, unread.len()))
 }
 
 /// Name behind the word for it.

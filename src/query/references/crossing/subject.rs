@@ -31,6 +31,8 @@ pub struct Subject {
     pub is_default: bool,
     /// Imports by other names, of them or of the types around them.
     pub renamed: Vec<Renamed>,
+    /// Files with imports of one of these that were not read: another name in them is not known.
+    pub unread: usize,
 }
 
 /// Meanings of a name, best first, at most `most`; none if no symbol has it.
@@ -100,14 +102,17 @@ fn subject(
             named.push(name);
         }
     }
-    let mut renamed = Vec::new();
+    let (mut renamed, mut unread) = (Vec::new(), 0);
     for &key in &keys {
-        let own = renames::renamed(lookup, files, key)?;
+        let (own, left) = renames::renamed(lookup, files, key)?;
+        unread = left.max(unread);
         named.extend(own.iter().map(|one| one.name.clone()));
         renamed.extend(own);
         let around = lookup.symbol(key)?.container.filter(|around| !keys.contains(around));
         if let Some(around) = around {
-            renamed.extend(renames::renamed(lookup, files, around)?);
+            let (around, left) = renames::renamed(lookup, files, around)?;
+            unread = left.max(unread);
+            renamed.extend(around);
         }
     }
     named.sort_unstable();
@@ -119,5 +124,6 @@ fn subject(
         names: named,
         is_default,
         renamed,
+        unread,
     })
 }

@@ -74,6 +74,8 @@ pub(super) struct Crossing {
     pub(super) elsewhere: Vec<Elsewhere>,
     /// By member, whether names outside of it are those of the symbols.
     pub(super) users: Vec<bool>,
+    /// What the call does not follow, in words; empty for nothing.
+    pub(super) stays: &'static str,
     /// True if all uses are calls.
     has_calls_only: bool,
     /// Lowest certainty to list, if the call names one.

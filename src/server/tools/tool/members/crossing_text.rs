@@ -8,6 +8,7 @@ use crate::answers::render::{around, name, path, place, plural};
 use crate::answers::reply::{brief, list, site, with};
 use crate::base::escape::SafeLine;
 use cograph_query::Certainty;
+use cograph_query::crossing::MAX_READ;
 use serde_json::{Value, json};
 
 /// Names that lead elsewhere, of which the answer shows the first.
@@ -78,18 +79,22 @@ impl Crossing {
             lines.push(format!("… {} more: raise `budget`", total - shown));
         }
         lines.extend(versions(crossed, asked));
+        lines.extend(unread(crossed));
         lines
     }
 
-    /// Lines about names of the same end that lead to no symbol of a member.
-    pub(super) fn notes(&self, asked: &[MemberAnswer]) -> Option<String> {
+    /// Lines about names of the same end that lead to no symbol of a member, and about what is not
+    /// followed.
+    pub(super) fn notes(&self, asked: &[MemberAnswer]) -> Vec<String> {
         let first = self.elsewhere.iter().take(NAMED_ELSEWHERE).map(|(user, text, total)| {
             format!("{} ({total} in {})", SafeLine::new(text, 120), asked[*user].name)
         });
         let named = first.collect::<Vec<_>>().join(", ");
         let more = self.elsewhere.len().saturating_sub(NAMED_ELSEWHERE);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        (!named.is_empty()).then(|| format!("outside of all of them: {named}{more}"))
+        let outside = format!("outside of all of them: {named}{more}");
+        let stays = (!self.stays.is_empty()).then(|| self.stays.to_owned());
+        (!named.is_empty()).then_some(outside).into_iter().chain(stays).collect()
     }
 
     /// Symbols with their uses in all members.
@@ -112,6 +117,7 @@ impl Crossing {
                 "repository": asked[crossed.member].name,
                 "symbol": brief(&crossed.subject.symbol),
                 "version": crossed.version,
+                "unread": crossed.subject.unread,
                 "uses": list(&crossed.uses, uses),
             })
         });
@@ -119,7 +125,7 @@ impl Crossing {
             let user = &asked[*user].name;
             json!({"repository": user, "name": text, "total": total})
         });
-        json!({"symbols": symbols, "elsewhere": elsewhere})
+        json!({"symbols": symbols, "elsewhere": elsewhere, "stays": self.stays})
     }
 }
 
@@ -131,6 +137,15 @@ fn mark(one: &CrossedUse) -> String {
         (_, "") => "possible:".to_owned(),
         (_, reason) => format!("possible, {reason}:"),
     }
+}
+
+/// Line about files that were not read for an export by another name.
+fn unread(crossed: &Crossed) -> Option<String> {
+    let unread = crossed.subject.unread;
+    (unread > 0).then(|| {
+        let files = plural(unread as u64, "more file");
+        format!("exports by another name: {MAX_READ} files with an import of it read; {files} not")
+    })
 }
 
 /// Lines about users whose manifests name another version than the present one.
