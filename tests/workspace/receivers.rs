@@ -111,33 +111,3 @@ fn members_that_a_type_inherits_from_a_library_csharp() {
         ],
     );
 }
-
-#[test]
-fn members_that_a_type_inherits_from_a_library_kotlin() {
-    check(
-        &[
-            (
-                "lib/src/main/kotlin/Greeter.kt",
-                "package com.acme.greet\n\nopen class Greeter {\n    \
-                 protected val voice: Voice = Voice()\n    fun hello() {}\n    \
-                 fun next(): Voice = voice\n}\n\nclass Voice {\n    fun speak() {}\n}\n",
-            ),
-            (
-                "user/src/main/kotlin/Main.kt",
-                "package com.acme.app\n\nimport com.acme.greet.Greeter\n\n\
-                 class Main : Greeter() {\n    fun run() {\n        hello()\n        \
-                 this.hello()\n        voice.speak()\n        next().speak()\n    }\n}\n",
-            ),
-            // A function that an import of everything may bring.
-            (
-                "user/src/main/kotlin/Other.kt",
-                "package com.acme.app\n\nimport com.acme.greet.Greeter\nimport org.other.*\n\n\
-                 class Other : Greeter() {\n    fun run() {\n        hello()\n    }\n}\n",
-            ),
-        ],
-        &[
-            ("Greeter.hello", &["user/src/main/kotlin/Main.kt: Main.run:7,8"]),
-            ("Voice.speak", &["user/src/main/kotlin/Main.kt: likely: Main.run:9,10"]),
-        ],
-    );
-}

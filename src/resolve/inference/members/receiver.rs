@@ -218,8 +218,8 @@ pub(crate) fn inherited_outside(
 ) -> Option<Rc<str>> {
     let unit = db.program.known(file);
     let rules = &unit.language.manifest.resolution;
-    let pasted = unit.language.manifest.modules.pastes_files();
-    if !rules.implicit_receiver || rules.open_types || pasted {
+    // Elsewhere a function of the language's library may be meant, which needs no import.
+    if !rules.implicit_receiver || !rules.functions_in_types {
         return None;
     }
     let text = db.program.text(name);
@@ -231,10 +231,6 @@ pub(crate) fn inherited_outside(
     let mut around = scope;
     let mut unnamed: Option<Rc<str>> = None;
     while around.is_some() {
-        // A receiver that a closure is given may have it.
-        if unit.given_receiver(around).is_some() {
-            return None;
-        }
         if unit.type_scope(around) == around {
             match scope_type(db, file, around)? {
                 Ty::Instance(symbol, _) => match library_above(db, symbol) {
@@ -286,16 +282,13 @@ fn begins_path(db: &Db, file: FileId, name: ExprId) -> bool {
     false
 }
 
-/// True if an import of everything in a module or type of a library may be that of the name.
+/// True if an import of all members of a library's type may be that of the name.
 fn may_be_imported(db: &Db, file: FileId) -> bool {
     let unit = db.program.known(file);
-    let has_functions = !unit.language.manifest.resolution.functions_in_types;
     let mut all = unit.wildcards().iter().filter_map(|(_, import)| import.get());
-    let may_have = |import: usize| {
-        let is_of_members = unit.facts.imports[import].level > 0;
-        (has_functions || is_of_members) && wildcard::leads_outside(db, file, import)
-    };
-    all.any(may_have) || has_functions && !db.program.shared_imports(file).wildcards.is_empty()
+    all.any(|import| {
+        unit.facts.imports[import].level > 0 && wildcard::leads_outside(db, file, import)
+    })
 }
 
 /// What is above a type.
@@ -313,8 +306,12 @@ fn library_above(db: &Db, symbol: SymbolRef) -> Above {
     if hierarchy.open {
         return Above::Unknown;
     }
+    let language = db.program.known(symbol.file).language;
+    // The tables have the members of these.
+    let is_listed = |base: &str| language.flow(base).is_some() || language.is_builtin(base);
     match &hierarchy.outside[..] {
         [] => return Above::Nothing,
+        [only] if is_listed(only) => return Above::Unknown,
         [only] => return Above::Library(Rc::clone(only)),
         _ => {}
     }
@@ -324,5 +321,5 @@ fn library_above(db: &Db, symbol: SymbolRef) -> Above {
         Some(Ty::External(base) | Ty::Builtin(base, _) | Ty::BuiltinType(base, _)) => Some(base),
         _ => None,
     });
-    extended.map_or(Above::Unknown, Above::Library)
+    extended.filter(|base| !is_listed(base)).map_or(Above::Unknown, Above::Library)
 }
