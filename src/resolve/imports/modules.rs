@@ -176,10 +176,11 @@ impl Modules {
         for target in targets {
             match target {
                 ImportTarget::External(name) => name.hash(&mut hasher),
-                ImportTarget::Path { module, path: names, others } => {
+                ImportTarget::Path { module, path: names, others, stated } => {
                     self.module_number(*module, path).hash(&mut hasher);
                     names.hash(&mut hasher);
                     others.iter().for_each(|file| path(*file).hash(&mut hasher));
+                    stated.map(path).hash(&mut hasher);
                 }
             }
         }

@@ -62,6 +62,18 @@ fn variants(files: &FileTable) -> FxHashMap<String, Found<FileId>> {
     found.into_iter().map(|(stem, files)| (stem, in_order(files))).collect()
 }
 
+/// Returns the file next to a module that declares what the module has: each of the endings of the
+/// two may mean the other (`x.js`, `x.d.ts`).
+fn stated(of: Importer<'_>, module: FileId) -> Option<FileId> {
+    let path = of.files.path(module).as_str();
+    let (stem, ending) = path.rsplit_once('.')?;
+    let aliases = &of.files.language(module)?.manifest.modules.extension_aliases;
+    let mut mutual = aliases.get(ending)?.iter().filter(|other| {
+        aliases.get(*other).is_some_and(|back| back.iter().any(|own| own == ending))
+    });
+    mutual.find_map(|other| of.layout.file_at(&format!("{stem}.{other}")))
+}
+
 impl ModuleSystem for RelativePaths {
     fn targets(&self, of: Importer<'_>) -> Vec<Option<ImportTarget>> {
         of.each(|import| self.target(of, import))
@@ -100,6 +112,7 @@ impl RelativePaths {
             module: Module::File(first),
             path: path.into(),
             others: others.into(),
+            stated: others.is_empty().then(|| stated(of, first)).flatten(),
         })
     }
 

@@ -43,7 +43,7 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
             members_of_type(db, file, site, path)
                 .unwrap_or_else(|| module_target(*module, Step::Import))
         }
-        ImportTarget::Path { module, path, .. } => {
+        target @ ImportTarget::Path { module, path, .. } => {
             match imported::import_entity(db, file, site.import, &mut Visited::default()) {
                 Some(Entity::Symbols(symbols)) => {
                     let declares = db.program.known(file).language.manifest.resolution.declarations;
@@ -53,6 +53,10 @@ pub(super) fn import_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                     };
                     let mut symbols = hierarchy::merged_once(db, symbols);
                     overrides::defined(db, &mut symbols);
+                    let is_own = |symbol: &SymbolRef| target.stated() != Some(symbol.file);
+                    if symbols.iter().any(is_own) {
+                        symbols.retain(|symbol| is_own(symbol));
+                    }
                     let several = Step::SeveralValues;
                     let found =
                         variants::chosen_or_variants(db, file, &symbols, Step::Import, several);

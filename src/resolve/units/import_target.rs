@@ -11,7 +11,7 @@ pub(crate) enum Module {
     File(FileId),
     /// Position in the table of packages.
     Package(u32),
-    /// One of the files that an import may mean: the importing file, and the number of the import.
+    /// The files that an import may mean: the importing file, and the number of the import.
     OneOf(FileId, u32),
 }
 
@@ -21,8 +21,8 @@ pub(crate) enum ImportTarget {
     /// External: the name of the module.
     External(Box<str>),
     /// Module, and a path of names within it. `others`: files of which a build may take one in
-    /// place of the module.
-    Path { module: Module, path: Box<[Name]>, others: Box<[FileId]> },
+    /// place of the module. `stated`: the file that declares what the module has.
+    Path { module: Module, path: Box<[Name]>, others: Box<[FileId]>, stated: Option<FileId> },
 }
 
 /// Imports that a file sees as one of a project.
@@ -51,7 +51,7 @@ impl ImportTarget {
 
     /// Creates the target at a path of names within a module.
     pub(crate) fn in_module(module: Module, path: Box<[Name]>) -> Self {
-        ImportTarget::Path { module, path, others: Box::default() }
+        ImportTarget::Path { module, path, others: Box::default(), stated: None }
     }
 
     /// Returns the file that the target is, or that its path starts in.
@@ -61,6 +61,17 @@ impl ImportTarget {
 
     /// Returns the files that the target may be, or that its path may start in.
     pub(crate) fn files(&self) -> impl Iterator<Item = FileId> + '_ {
+        self.sources().chain(self.stated())
+    }
+
+    /// Returns the file that declares what the target has.
+    pub(crate) fn stated(&self) -> Option<FileId> {
+        let ImportTarget::Path { stated, .. } = self else { return None };
+        *stated
+    }
+
+    /// Returns the files that the target may be, without the one that declares what it has.
+    pub(crate) fn sources(&self) -> impl Iterator<Item = FileId> + '_ {
         let (first, others): (_, &[FileId]) = match self {
             ImportTarget::Path { module: Module::File(file), others, .. } => (Some(*file), others),
             _ => (None, &[]),
@@ -70,8 +81,9 @@ impl ImportTarget {
 
     /// Returns the module that the import with this number in a file means.
     pub(crate) fn meant(&self, file: FileId, import: usize) -> Option<Module> {
-        let ImportTarget::Path { module, others, .. } = self else { return None };
-        let number = u32::try_from(import).ok().filter(|_| !others.is_empty());
+        let ImportTarget::Path { module, others, stated, .. } = self else { return None };
+        let are_several = !others.is_empty() || stated.is_some();
+        let number = u32::try_from(import).ok().filter(|_| are_several);
         Some(number.map_or(*module, |import| Module::OneOf(file, import)))
     }
 }

@@ -11,8 +11,9 @@ use crate::inference::names::{bindings, linkage, namespaces, variants, visited};
 use crate::units::import_target::{ImportTarget, Module};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
-use cograph_model::facts::{BindingId, Expr, ImportId, ImportKind, ScopeId};
-use cograph_model::graph::FileId;
+use cograph_model::SymbolKind;
+use cograph_model::facts::{BindingId, Expr, ImportId, ImportKind, ScopeId, flags};
+use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 use std::rc::Rc;
 
@@ -34,25 +35,40 @@ pub(crate) fn import_entity(
         target @ ImportTarget::Path { path, .. } => {
             let module = target.meant(file, position)?;
             let kind = db.program.known(file).facts.imports[position].kind;
-            let whole = |visited: &mut Visited| whole_export(db, module, visited);
             match kind {
                 ImportKind::Module if path.is_empty() => {
-                    whole(visited).or(Some(Entity::Module(module)))
+                    whole_export(db, module, visited).or(Some(Entity::Module(module)))
                 }
                 // Without an explicit default export: the value that the module exports as a
                 // whole, or the module.
-                ImportKind::Default => follow(db, module, path, visited)
-                    .or_else(|| whole(visited))
-                    .or(Some(Entity::Module(module))),
-                _ => follow(db, module, path, visited).or_else(|| {
-                    let mut entity = whole(visited)?;
-                    for &name in path {
-                        entity = db.below(&entity, name, visited)?;
-                    }
-                    Some(entity)
+                ImportKind::Default => in_each(db, module, |module| {
+                    let found = follow(db, module, path, visited);
+                    found.or_else(|| whole_export(db, module, visited))
+                })
+                .or(Some(Entity::Module(module))),
+                _ => in_each(db, module, |module| {
+                    follow(db, module, path, visited).or_else(|| {
+                        let mut entity = whole_export(db, module, visited)?;
+                        for &name in path {
+                            entity = db.below(&entity, name, visited)?;
+                        }
+                        Some(entity)
+                    })
                 }),
             }
         }
+    }
+}
+
+/// Returns what a module gives, or the files that an import may mean.
+fn in_each(
+    db: &Db,
+    module: Module,
+    mut find: impl FnMut(Module) -> Option<Entity>,
+) -> Option<Entity> {
+    match module {
+        Module::OneOf(file, import) => one_of(db, file, import, find),
+        Module::File(_) | Module::Package(_) => find(module),
     }
 }
 
@@ -247,15 +263,20 @@ fn is_child(db: &Db, file: FileId, import: ImportId) -> bool {
 }
 
 /// Returns what the files that an import may mean give: the symbols of all of them, of which a
-/// build has those of one.
+/// build has those of one, and what is declared of these.
 pub(in crate::inference::names) fn one_of(
     db: &Db,
     file: FileId,
     import: u32,
     mut find: impl FnMut(Module) -> Option<Entity>,
 ) -> Option<Entity> {
+    let target = db.program.import_target(file, import as usize);
+    if let (Some(module), Some(stated)) = (target.file(), target.stated()) {
+        let found = find(Module::File(module));
+        return with_stated(db, found, || find(Module::File(stated)));
+    }
     let (mut all, mut other, mut are_single) = (Symbols::new(), None, true);
-    for file in db.program.import_target(file, import as usize).files() {
+    for file in target.sources() {
         match find(Module::File(file)) {
             Some(Entity::Symbols(symbols)) => {
                 are_single &= symbols.len() == 1;
@@ -273,6 +294,31 @@ pub(in crate::inference::names) fn one_of(
         db.are_variants.insert(all.clone(), true);
     }
     Some(Entity::Symbols(all))
+}
+
+/// Returns what a module gives for a name, or else what the file next to it declares: types that the
+/// module has no name for. The functions of the module have the signatures of those that are
+/// declared, and the members of a namespace of their name.
+fn with_stated(
+    db: &Db,
+    found: Option<Entity>,
+    stated: impl FnOnce() -> Option<Entity>,
+) -> Option<Entity> {
+    let is_callable = |symbol: &SymbolRef| db.program.symbol(*symbol).kind.is_callable();
+    match found {
+        None => stated(),
+        Some(Entity::Symbols(mut all)) if all.iter().all(is_callable) => {
+            let adds = |symbol: &SymbolRef| {
+                let entry = db.program.symbol(*symbol);
+                entry.flags & flags::DECLARATION != 0 || entry.kind == SymbolKind::Namespace
+            };
+            if let Some(Entity::Symbols(stated)) = stated() {
+                all.extend(stated.into_iter().filter(adds));
+            }
+            Some(Entity::Symbols(all))
+        }
+        found => found,
+    }
 }
 
 /// Imports in alternatives as successive ones.
