@@ -119,15 +119,37 @@ function holders(symbol) {
 
 const byName = new Map(made.getSourceFiles().map(source => [source.fileName, source]));
 
-/* What the module next to a declaration file (`x.js` of `x.d.ts`) exports under the name of a declaration: its definition. */
+/* What the module next to a declaration file (`x.js` of `x.d.ts`) has for a declaration: what it exports under that name, or the member of a class that it
+ * exports. A class that is exported may have its members from a class that is not. */
 function definedBeside(declaration, symbol) {
   const source = declaration.getSourceFile(), plain = source.fileName.replace(/\.d\.([cm]?)ts$/, ".$1js");
   if (plain === source.fileName) return undefined;
-  const module = byName.has(plain) && checker.getSymbolAtLocation(byName.get(plain)), own = checker.getSymbolAtLocation(source);
+  const module = byName.get(plain)?.symbol, own = source.symbol;
   if (!module || !own) return undefined;
-  const under = checker.getExportsOfModule(own).find(exported => followed(exported) === symbol);
-  const found = under && checker.getExportsOfModule(module).find(exported => exported.escapedName === under.escapedName);
-  return found && followed(found) !== symbol ? followed(found) : undefined;
+  const stated = exportsOf(own), defined = exportsOf(module);
+  const definition = wanted => {
+    const [name] = [...stated].find(([, end]) => end === wanted) ?? [...stated].find(([, end]) => derives(end, wanted)) ?? [];
+    const found = name !== undefined && defined.get(name);
+    return found && found !== wanted ? found : undefined;
+  };
+  const around = symbol.parent && symbol.parent.flags & (ts.SymbolFlags.Class | ts.SymbolFlags.Interface) ? definition(symbol.parent) : undefined;
+  return definition(symbol) ?? around?.members?.get(symbol.escapedName) ?? around?.exports?.get(symbol.escapedName);
+}
+
+/* Name -> what a module exports, with the value that it exports as a whole: what is assigned, where that has a name. */
+function exportsOf(module) {
+  const whole = module.exports?.get("export="), all = checker.getExportsOfModule(module).map(exported => [exported.escapedName, exported]);
+  return new Map([...all, ["export=", whole]].map(([name, symbol]) => {
+    const end = followed(symbol), declaration = end?.declarations?.[0];
+    const assigned = declaration && (ts.isBinaryExpression(declaration) ? declaration : declaration.parent);
+    return [name, assigned && ts.isBinaryExpression(assigned) && exportedName(assigned) || end];
+  }));
+}
+
+function derives(symbol, base) {
+  const bases = declaration => ts.isClassLike(declaration) ? declaration.heritageClauses ?? [] : [];
+  const isBase = type => followed(checker.getSymbolAtLocation(type.expression)) === base;
+  return !!symbol?.declarations?.some(declaration => bases(declaration).some(clause => clause.types.some(isBase)));
 }
 
 function followed(symbol) {
