@@ -4,7 +4,7 @@ use crate::facts::builder::Builder;
 use crate::walk::input::Input;
 use crate::walk::{Context, Definition, Usage, Walk, ignored, names};
 use cograph_model::facts::{
-    Binding, BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeKind, Synthetic,
+    Binding, BindingKind, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Synthetic,
 };
 use cograph_model::{SiteKind, SymbolKind};
 use std::ops::Range;
@@ -61,6 +61,17 @@ pub(super) fn bind_name<'t>(
     }
 }
 
+/// Returns the scope of what a declaration defines: that of the function or file around the blocks,
+/// if the declaration is hoisted out of them.
+pub(crate) fn hoisted_scope(walk: &Walk<'_>) -> ScopeId {
+    let scope = walk.context.scope;
+    let nearest = walk.facts.nearest(scope, |kind| kind != ScopeKind::Flow);
+    if !walk.context.around.hoisted || walk.facts.scope_kind(nearest) != ScopeKind::Block {
+        return scope;
+    }
+    walk.facts.nearest(scope, |kind| !matches!(kind, ScopeKind::Flow | ScopeKind::Block))
+}
+
 pub(crate) fn declare_name<'t>(
     walk: &mut Walk<'t>,
     node: Node<'t>,
@@ -80,6 +91,8 @@ pub(crate) fn declare_name<'t>(
         return LocalSymbol::NONE;
     }
     let (header_end, has_body) = (flow.node.end_byte(), true);
+    let scope = hoisted_scope(walk);
+    let outer = std::mem::replace(&mut walk.context.scope, scope);
     let symbol = walk.define(&Definition {
         name,
         name_node: node,
@@ -88,6 +101,7 @@ pub(crate) fn declare_name<'t>(
         header_end,
         has_body,
     });
+    walk.context.scope = outer;
     walk.facts.symbol_mut(symbol).ty = flow.ty;
     walk.facts.add_value(symbol, flow.value);
     symbol

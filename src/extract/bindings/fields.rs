@@ -64,7 +64,7 @@ fn bind_to<'t>(
         walk.facts.symbol_mut(field).ty = flow.ty;
         return;
     }
-    if let Some(owner) = assigned_owner(walk, object, flow.value) {
+    if let Some(owner) = assigned_owner(walk, object, name, flow.value) {
         let declared_static = owner == object;
         let around = Surroundings { owner, detached: true, declared_static, ..Surroundings::NONE };
         let field = define_field(walk, name_node, name, ScopeId(0), around, flow);
@@ -211,8 +211,14 @@ pub(crate) fn set_accessor(walk: &mut Walk<'_>, object: ExprId, name: NameId, va
 }
 
 /// Returns the owner of a member that an assignment at the top level gives to a value of the
-/// file: where values take any member, a callable, a type or an object that is given becomes one.
-fn assigned_owner(walk: &Walk<'_>, object: ExprId, value: ExprId) -> Option<ExprId> {
+/// file: where values take any member, a callable, a type or an object that is given becomes one,
+/// and one of a function what a call makes.
+fn assigned_owner(
+    walk: &Walk<'_>,
+    object: ExprId,
+    member: NameId,
+    value: ExprId,
+) -> Option<ExprId> {
     let prototype = walk.input.language.manifest.names.values_member.as_deref()?;
     let owner = match walk.facts.get(object) {
         Expr::Member(of, name) if walk.facts.text(name) == prototype => of,
@@ -224,16 +230,19 @@ fn assigned_owner(walk: &Walk<'_>, object: ExprId, value: ExprId) -> Option<Expr
     else {
         return None;
     };
-    let is_callable_or_type = |symbol: LocalSymbol| {
-        symbol.get().is_none_or(|symbol| {
-            let kind = walk.facts.facts.symbols[symbol].kind;
-            kind.is_callable() || kind.is_type()
-        })
-    };
+    let kind = |symbol: LocalSymbol| Some(walk.facts.facts.symbols[symbol.get()?].kind);
+    let is_callable_or_type =
+        |symbol: LocalSymbol| kind(symbol).is_none_or(|kind| kind.is_callable() || kind.is_type());
     let is_fitting = match walk.facts.get(value) {
         Expr::Lambda(_) | Expr::Members(_) => true,
         Expr::Name(name, _) => {
             at_top(name).is_none_or(|binding| is_callable_or_type(binding.symbol()))
+        }
+        // What a call makes may be a function: a function is given it as one of its members.
+        Expr::Call(..) if owner == object && walk.facts.text(member) != prototype => {
+            at_top(owner_name)
+                .and_then(|binding| kind(binding.symbol()))
+                .is_some_and(|kind| kind.is_callable())
         }
         _ => false,
     };

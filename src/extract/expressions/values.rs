@@ -1,7 +1,7 @@
 //! Names bound to closures, types, objects or modules: the name is then the callable, type, owner
 //! of members or import itself.
 
-use crate::bindings::variables;
+use crate::bindings::{bound_names, variables};
 use crate::definitions::symbols::Marks;
 use crate::definitions::{callable_scope, callables, parameters, symbols};
 use crate::expressions::literals;
@@ -234,7 +234,10 @@ pub(crate) fn function_value<'t>(
         header_end,
         has_body: true,
     };
+    let scope = bound_names::hoisted_scope(walk);
+    let outer = std::mem::replace(&mut walk.context.scope, scope);
     let symbol = symbols::define(walk, &definition);
+    walk.context.scope = outer;
     self::lambda(walk, lambda, lambda_node, symbol);
     symbol
 }

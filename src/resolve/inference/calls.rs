@@ -12,4 +12,5 @@ pub(crate) mod overload;
 mod passing;
 pub(crate) mod predicates;
 pub(crate) mod receivers;
+mod returned;
 pub(super) mod untyped;

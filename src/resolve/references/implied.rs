@@ -6,13 +6,14 @@ use crate::db::ty::{Entity, Member, Ty, instance_of};
 use crate::inference::{
     call::{self, CallArguments},
     callee, extensions, generics, hierarchy, infer, lists, lookup, overload, scopes, symbol_types,
+    type_flow,
 };
 use crate::references::outcome::{chosen, external};
 use crate::units::bounds::{MAX_CANDIDATES, qualified};
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_grammar::ModifierMeaning;
-use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId, Run, ScopeId, Site, flags};
+use cograph_model::facts::{BindingId, BindingKind, Expr, ExprId, ScopeId, Site, flags};
 use cograph_model::graph::{FileId, Resolution, SymbolRef};
 use cograph_model::{SiteKind, Step, SymbolKind, Verdict};
 use std::rc::Rc;
@@ -72,11 +73,14 @@ pub(super) fn of_extension(
     found: &Member,
     step: Step,
 ) -> Option<Resolution> {
+    if names_library_type(db, file, site, of) {
+        return None;
+    }
     let given = extensions::KnownArguments::Types(site.args);
     let extensions = extensions::called(db, file, of, name, found, given)?;
     let mut given = lists::types_of(db, file, site.args);
     given.insert(0, instance_of(of));
-    let args = CallArguments::Typed(&given, Run::default());
+    let args = CallArguments::Typed(&given, site.args);
     let symbols = of_type_arguments(db, file, site, extensions.symbols);
     let fitting = call::fitting(db, file, &symbols, args, site.spread);
     if fitting.len() > MAX_CANDIDATES {
@@ -85,6 +89,24 @@ pub(super) fn of_extension(
     let found = chosen(&fitting, step, Step::Overloads);
     let is_guess = !extensions.are_certain && found.verdict == Verdict::Resolved;
     Some(if is_guess { Resolution { verdict: Verdict::Likely, ..found } } else { found })
+}
+
+/// True for a call through the name of a library type: extensions are members of its values.
+fn names_library_type(db: &Db, file: FileId, site: &Site, of: &Ty) -> bool {
+    let unit = db.program.known(file);
+    let expr = |id: ExprId| id.get().map(|position| (position, unit.facts.exprs[position]));
+    let (Some((_, Expr::Member(object, _))), Ty::Builtin(ty, _) | Ty::External(ty)) =
+        (expr(site.target), of)
+    else {
+        return false;
+    };
+    let Some((position, Expr::Name(written, scope))) = expr(object) else { return false };
+    let (name, at) = (unit.name(written), unit.facts.positions[position]);
+    type_flow::last_segment(ty) == db.program.text(name)
+        && !matches!(
+            scopes::lookup(db, file, name, scope, at),
+            Some((Entity::Symbols(_) | Entity::Local(..), _))
+        )
 }
 
 /// Resolves a call of the member of an extension block through the type that the block is in, with

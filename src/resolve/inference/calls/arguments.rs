@@ -22,8 +22,9 @@ pub(super) enum Label {
 
 pub(super) type Labels = SmallVec<[Label; 8]>;
 
-/// Returns how the arguments of a call find their parameters; empty if all do by position.
-pub(super) fn labels(db: &Db, file: FileId, args: Run) -> Labels {
+/// Returns how the arguments of a call find their parameters; empty if all do by position. `count`:
+/// their number with the receiver of an extension, which stands before them.
+pub(super) fn labels(db: &Db, file: FileId, args: Run, count: usize) -> Labels {
     let unit = db.program.known(file);
     let values = &unit.facts.lists[args.range()];
     let label = |value: &ExprId| match value.get().map(|value| unit.facts.exprs[value]) {
@@ -34,7 +35,8 @@ pub(super) fn labels(db: &Db, file: FileId, args: Run) -> Labels {
         },
         _ => Label::Position,
     };
-    let labels: Labels = values.iter().map(label).collect();
+    let receiver = (count > values.len()).then_some(Label::Position);
+    let labels: Labels = receiver.into_iter().chain(values.iter().map(label)).collect();
     if labels.iter().all(|label| *label == Label::Position) { Labels::new() } else { labels }
 }
 
@@ -75,15 +77,16 @@ pub(super) fn places(
     (!needed.clone().any(is_left_out)).then_some(places)
 }
 
-/// Returns the parameter that an argument of a call is for.
+/// Returns the parameter that an argument is for of those that a call writes, with the receiver of
+/// an extension `count`.
 pub(super) fn place(
     db: &Db,
     file: FileId,
     symbol: SymbolRef,
-    args: Run,
+    (args, count): (Run, usize),
     argument: usize,
 ) -> Option<usize> {
-    let labels = labels(db, file, args);
+    let labels = labels(db, file, args, count);
     let variadic = variadic_place(db, symbol);
     if labels.is_empty() {
         return Some(variadic.map_or(argument, |variadic| argument.min(variadic)));

@@ -30,7 +30,7 @@ const FIRST_ITEM: &str = "item0";
 const RESULT_ITEM: &str = "itemOfResult";
 
 /// Marker in result tables: calling the first argument.
-const FIRST_CALLEE: &str = "callee0";
+pub(super) const FIRST_CALLEE: &str = "callee0";
 
 /// Arguments of a call.
 #[derive(Clone, Copy)]
@@ -66,10 +66,8 @@ pub(crate) fn call_result(db: &Db, file: FileId, callee: &Ty, args: Run) -> Ty {
         }
         Ty::Callable(symbols, receiver) => {
             let mut given = lists::types_of(db, file, args);
-            let mut args = args;
             if let Some(first) = extensions::receiver(db, symbols, receiver.as_deref()) {
                 given.insert(0, first.clone());
-                args = Run::default();
             }
             let symbols = &receivers::for_receiver_type(db, receiver.as_deref(), symbols);
             let symbols = &overrides::signatures(db, symbols);

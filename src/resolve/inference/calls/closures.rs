@@ -9,7 +9,7 @@ use crate::inference::calls::function_types::{
     declared_type, parameter_of, parameter_of_callable, parameter_of_type, parameter_of_value,
     stated_parameter,
 };
-use crate::inference::calls::{call, closure_arity, extensions, overload};
+use crate::inference::calls::{call, closure_arity, extensions, overload, returned};
 use crate::inference::members::{
     aliases, hierarchy, inherent, lookup, overrides, receiver, type_flow,
 };
@@ -17,7 +17,9 @@ use crate::inference::types::{builtin_types, callee, generics, infer, symbol_typ
 use crate::units::contexts::Context;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
-use cograph_model::facts::{BindingId, Contextual, Expr, ExprId, Run, ScopeId, Synthetic};
+use cograph_model::facts::{
+    BindingId, BindingKind, Contextual, Expr, ExprId, Run, ScopeId, Synthetic,
+};
 use cograph_model::graph::{FileId, SymbolRef};
 
 /// Marker in lists of a closure's parameters: the receiver.
@@ -44,6 +46,12 @@ pub(crate) fn given(db: &Db, file: FileId, closure: ScopeId, what: Contextual) -
     match unit.facts.exprs[call] {
         Expr::Call(callee, args) => {
             let (callee, types) = generics::unapplied(db, file, callee);
+            if argument == 0
+                && returned::gives_back(db, file, callee)
+                && let Some(ty) = returned::declared_for(unit, ExprId::at(call))
+            {
+                return parameter_of(db, file, ty, what);
+            }
             let mut given = PassedArguments::without_closures(db, file, args, (argument, closure));
             given.applied = types.map_or_else(Vec::new, |types| written_types(db, file, types));
             let count = overload::argument_count(args);
@@ -199,6 +207,7 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
     let file = given.file;
     let (plain, types) = generics::unapplied(db, file, callee);
     let types = types.map_or_else(Vec::new, |types| written_types(db, file, types));
+    let first = types.first().cloned();
     let (callee, bind) = generics::with_arguments(db, file, infer::ty(db, file, plain), types);
     match callee {
         Ty::Callable(symbols, receiver) => {
@@ -212,10 +221,28 @@ fn expected_of_call(db: &Db, callee: ExprId, given: &PassedArguments) -> Ty {
                     parameter_of_value(db, &callee, Contextual::at(given.closure))
                 }
                 Ty::Builtin(..) => argument_in_table(db, file, &callee, CALLED, given.closure),
+                Ty::Lambda(of, closure) => declared_parameter(db, of, closure, given.closure),
+                Ty::External(function) | Ty::BuiltinType(function, _)
+                    if given.closure == 0
+                        && first.is_some()
+                        && returned::holds_first(db, file, &function) =>
+                {
+                    first.unwrap_or(Ty::Unknown)
+                }
                 _ => taken_by_table(db, file, plain, given.closure),
             },
         },
     }
+}
+
+/// Returns the type that a closure declares for a parameter.
+fn declared_parameter(db: &Db, file: FileId, closure: ScopeId, position: usize) -> Ty {
+    let unit = db.program.known(file);
+    let mut params: Vec<BindingId> = unit.all_bound(closure).to_vec();
+    params.retain(|binding| unit.binding(*binding).kind == BindingKind::Param);
+    params.sort_unstable();
+    let param = params.get(position);
+    param.map_or(Ty::Unknown, |param| infer::instance_of_expr(db, file, unit.binding(*param).ty()))
 }
 
 /// Returns the type of an argument from the type flow table of the builtin type whose member is
@@ -288,7 +315,6 @@ impl PassedArguments {
     fn insert_receiver(&mut self, receiver: &Ty) {
         self.types.insert(0, receiver.clone());
         self.closure += 1;
-        self.args = Run::default();
     }
 
     fn as_arguments(&self) -> CallArguments<'_> {
@@ -302,7 +328,8 @@ impl PassedArguments {
 
     /// Returns the parameter of a callable that the closure is for.
     fn place(&self, db: &Db, callable: SymbolRef) -> Option<usize> {
-        arguments::place(db, self.file, callable, self.args, self.closure)
+        let args = (self.args, self.types.len());
+        arguments::place(db, self.file, callable, args, self.closure)
     }
 }
 

@@ -58,7 +58,7 @@ pub(super) fn closest(
     if planted(Fault::FirstOverload) {
         return symbols.into_iter().take(1).collect();
     }
-    let labels = arguments::labels(db, file, written);
+    let labels = arguments::labels(db, file, written, args.len());
     let mut left: Vec<Candidate> = Vec::new();
     for symbol in &symbols {
         if !db.budget.take(1) {
@@ -134,7 +134,7 @@ pub(crate) fn is_applicable(
     certainly: bool,
 ) -> bool {
     let Entity::Symbols(symbols) = entity else { return true };
-    let labels = arguments::labels(db, file, written);
+    let labels = arguments::labels(db, file, written, args.len());
     let spread = labels.contains(&Label::Spread);
     symbols.iter().any(|symbol| {
         !db.program.symbol(*symbol).kind.is_callable()

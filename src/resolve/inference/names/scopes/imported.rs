@@ -296,8 +296,8 @@ pub(in crate::inference::names) fn one_of(
     Some(Entity::Symbols(all))
 }
 
-/// Returns what a module gives for a name, or else what the file next to it declares: types that the
-/// module has no name for. The functions of the module have the signatures of those that are
+/// Returns what a module gives for a name, or else what the file next to it declares: types that
+/// the module has no name for. The functions of the module have the signatures of those that are
 /// declared, and the members of a namespace of their name.
 fn with_stated(
     db: &Db,
