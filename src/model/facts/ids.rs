@@ -55,7 +55,7 @@ ids! {
 /// Range of consecutive entries in one of the vectors. Packed, because most expressions and all
 /// symbols have one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(Rust, packed)]
+#[repr(C, packed)]
 pub struct Run {
     start: u32,
     len: Short,

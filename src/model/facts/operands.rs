@@ -4,7 +4,7 @@ use super::ids::NameId;
 
 /// Operand without alignment, so that an expression takes 12 bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[repr(Rust, packed)]
+#[repr(C, packed)]
 pub struct Unaligned<T: Copy>(T);
 
 impl<T: Copy> Unaligned<T> {
