@@ -179,7 +179,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
             };
             let ty = inside.map_or(ExprId::NONE, |inside| visit_type(walk, inside, usage));
             let wrapper = match name {
-                Some(name) => Wrapper::Named(walk.facts.name(name).into()),
+                Some(name) => Wrapper::Named(walk.facts.name(name)),
                 None => Wrapper::Plain,
             };
             walk.facts.of(ty, |ty| Expr::Wrap(ty, wrapper))

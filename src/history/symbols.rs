@@ -82,7 +82,7 @@ impl FileSide {
             let own = text.get(bytes).unwrap_or_default();
             let receiver = usize::from(symbol.flags & flags::HAS_SELF != 0);
             let (parameters, types): (Vec<String>, Vec<String>) =
-                (facts.bindings[symbol.params.range()].iter())
+                (facts.bindings[symbol.params().range()].iter())
                     .filter_map(|binding| Some((binding.name.get()?, binding.ty())))
                     .map(|(name, ty)| (facts.names[name].to_string(), name_of_type(facts, ty)))
                     .unzip();
@@ -352,7 +352,7 @@ pub(super) fn calls_of(facts: &FileFacts, text: &[u8]) -> CallShapes {
             let ty = name_of_value(facts, text, argument);
             match argument.get().map(|at| facts.exprs[at]) {
                 Some(Expr::Argument(_, ArgumentLabel::Name(name))) => {
-                    let name = name.value().get().map_or("", |name| &*facts.names[name]);
+                    let name = name.get().map_or("", |name| &*facts.names[name]);
                     shape.named.push(name.to_owned());
                     named.push(ty);
                 }

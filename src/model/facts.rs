@@ -171,8 +171,10 @@ pub struct Symbol {
     pub start_byte: u32,
     /// Byte behind the last of its extent.
     pub end_byte: u32,
-    /// Parameters: bindings.
-    pub params: Run,
+    /// First of its parameters: bindings, see [`Symbol::params`].
+    pub params_start: u32,
+    /// Number of its parameters, at most `u16::MAX`, as in its arity.
+    pub params_len: u16,
     /// Minimum and maximum number of arguments; the maximum is `u16::MAX` if unbounded.
     pub arity: (u16, u16),
     /// Declared type: of the value for a variable or field, of the result for a callable, of the
@@ -193,6 +195,17 @@ impl Symbol {
     pub fn extent(&self, details: &Details) -> Span {
         let Symbol { start_byte, end_byte, .. } = *self;
         Span { start_byte, end_byte, start: details.start, end: details.end }
+    }
+
+    /// Parameters: bindings.
+    pub fn params(&self) -> Run {
+        Run::new(self.params_start, self.params_len.into()).unwrap_or_default()
+    }
+
+    /// Sets the parameters; those beyond the largest number are left out.
+    pub fn set_params(&mut self, params: Run) {
+        self.params_start = params.start();
+        self.params_len = u16::try_from(params.len()).unwrap_or(u16::MAX);
     }
 
     /// True for a macro of a preprocessor, with or without parameters.
@@ -384,7 +397,7 @@ pub enum Expr {
 }
 
 // As for symbols.
-const _: () = assert!(size_of::<Expr>() <= 12);
+const _: () = assert!(size_of::<Expr>() <= 16);
 
 /// Site: an occurrence of a name as a reference.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -162,7 +162,8 @@ impl GraphBuilder {
             // A hundred bytes a line, so that inner symbols are smaller than outer ones.
             start_byte: first * 100,
             end_byte: (last + 1) * 100,
-            params: Run::default(),
+            params_start: 0,
+            params_len: 0,
             arity: (0, u16::MAX),
             ty: ExprId::NONE,
             values: Run::default(),

@@ -190,7 +190,7 @@ pub(super) fn of_bare_variants<'t>(walk: &mut Walk<'t>, of: LocalSymbol, body: N
     let Some(first) = of.get() else { return };
     let symbols = &walk.facts.facts.symbols;
     let is_own = |symbol: &Symbol| symbol.container == of && symbol.kind == SymbolKind::Constructor;
-    if symbols[first].params.is_empty() && !symbols[first..].iter().any(is_own) {
+    if symbols[first].params().is_empty() && !symbols[first..].iter().any(is_own) {
         return;
     }
     for child in children::named_children(&walk.input, body) {

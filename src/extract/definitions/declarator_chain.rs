@@ -99,7 +99,7 @@ pub(super) fn wrapped(facts: &mut Builder, ty: ExprId, wraps: &[Declarator]) -> 
         ty = match wrap {
             Declarator::Array => facts.expr(Expr::Array(ty)),
             Declarator::Named(name) => {
-                let wrapper = Wrapper::Named(facts.name(name).into());
+                let wrapper = Wrapper::Named(facts.name(name));
                 facts.expr(Expr::Wrap(ty, wrapper))
             }
             Declarator::Function => {

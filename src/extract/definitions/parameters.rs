@@ -97,10 +97,8 @@ pub(super) fn parameters_among<'t>(
             }
             Some(rule @ Rule::Param { name, variadic, optional, value, .. }) => {
                 let given = if closure {
-                    walk.facts.expr(Expr::Given(
-                        walk.context.scope,
-                        Contextual::Parameter(position.into()),
-                    ))
+                    walk.facts
+                        .expr(Expr::Given(walk.context.scope, Contextual::Parameter(position)))
                 } else {
                     ExprId::NONE
                 };
@@ -118,10 +116,8 @@ pub(super) fn parameters_among<'t>(
             }
             _ => {
                 let given = if closure {
-                    walk.facts.expr(Expr::Given(
-                        walk.context.scope,
-                        Contextual::Parameter(position.into()),
-                    ))
+                    walk.facts
+                        .expr(Expr::Given(walk.context.scope, Contextual::Parameter(position)))
                 } else {
                     ExprId::NONE
                 };
@@ -159,7 +155,7 @@ pub(super) fn parameters_among<'t>(
             doc_types::documented_result(walk, comment, node)
         });
         let entry = walk.facts.symbol_mut(symbol);
-        entry.params = run;
+        entry.set_params(run);
         entry.arity = (least, most);
         entry.ty = ty;
     }

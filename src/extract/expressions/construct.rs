@@ -106,7 +106,7 @@ pub(super) fn named_argument<'t>(
     let Some(name_node) = name.and_then(|selector| selector.first(node)) else { return value };
     let name = names::name_of(walk, name_node);
     let value = names::known(&mut walk.facts, value);
-    let argument = walk.facts.expr(Expr::Argument(value, ArgumentLabel::Name(name.into())));
+    let argument = walk.facts.expr(Expr::Argument(value, ArgumentLabel::Name(name)));
     let before = walk.facts.sites.len();
     walk.site(Usage::Site(SiteKind::Write), name_node, name, argument);
     if walk.facts.sites.len() > before {

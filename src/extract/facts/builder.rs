@@ -275,15 +275,15 @@ impl Builder {
         self.facts.bindings.truncate(start);
         self.facts.bindings.extend(moved);
         // Those of a symbol in a type or value are no parameters here, and stay one run.
-        let moved = |run: &mut Run| {
-            if !run.is_empty() {
-                *run = run.moved_to(place(run.start()).map_or(run.start(), |id| id.0));
-            }
+        let moved = |run: Run| match place(run.start()) {
+            Some(id) if !run.is_empty() => run.moved_to(id.0),
+            _ => run,
         };
         for symbol in &mut self.facts.symbols[symbols..] {
-            moved(&mut symbol.params);
+            symbol.set_params(moved(symbol.params()));
             if let Some(clauses) = symbol.clauses.get() {
-                moved(&mut self.facts.clauses[clauses].type_params);
+                let clauses = &mut self.facts.clauses[clauses];
+                clauses.type_params = moved(clauses.type_params);
             }
         }
         run

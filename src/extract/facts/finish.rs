@@ -217,14 +217,15 @@ fn declare_functions(facts: &mut FileFacts) {
             && symbol.flags & flags::DECLARATION == 0
             && let Some(function) = functions.get_mut(&of(symbol))
         {
-            *function = Some((symbol.params, symbol.arity, symbol.ty));
+            *function = Some((symbol.params(), symbol.arity, symbol.ty));
         }
     }
     for symbol in &mut facts.symbols {
         if is_declared(&&*symbol)
             && let Some((params, arity, ty)) = functions[&of(symbol)]
         {
-            (symbol.params, symbol.arity, symbol.ty) = (params, arity, ty);
+            symbol.set_params(params);
+            (symbol.arity, symbol.ty) = (arity, ty);
             symbol.kind = SymbolKind::Function;
             symbol.flags |= flags::DECLARATION;
         }

@@ -66,8 +66,7 @@ pub(crate) fn receiver(walk: &mut Walk<'_>) -> ExprId {
 pub(crate) fn written(walk: &mut Walk<'_>, named: &[usize], made: ExprId) {
     for &site in named {
         let name = walk.facts.sites[site].name;
-        let made =
-            walk.facts.of(made, |made| Expr::Argument(made, ArgumentLabel::Name(name.into())));
+        let made = walk.facts.of(made, |made| Expr::Argument(made, ArgumentLabel::Name(name)));
         walk.facts.sites[site].target = walk.facts.of(made, |made| Expr::Member(made, name));
     }
 }

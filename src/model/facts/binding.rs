@@ -1,6 +1,6 @@
 //! Bindings: what a name means in a scope.
 
-use super::ids::{ExprId, ImportId, LocalSymbol, NameId, ScopeId, Short};
+use super::ids::{ExprId, ImportId, LocalSymbol, NameId, ScopeId};
 
 /// Binding of a name in a scope.
 #[derive(Clone, PartialEq, Debug)]
@@ -11,8 +11,10 @@ pub struct Binding {
     pub name: NameId,
     /// Kind.
     pub kind: BindingKind,
-    /// Innermost scope at its position.
-    block: Short,
+    /// Innermost scope at its position in 24 bits, of which these are the last.
+    block: u16,
+    /// Its first bits.
+    block_high: u8,
     /// First byte at which it is visible.
     pub from: u32,
     /// Symbol, import or declared type, by kind: one field, because there are as many bindings in
@@ -23,24 +25,34 @@ pub struct Binding {
 }
 
 impl Binding {
+    /// In place of an innermost scope that is the own one.
+    const OWN: u32 = (1 << 24) - 1;
+
     /// Place of a name, bound to nothing yet.
     pub const fn at(scope: ScopeId, name: NameId, from: u32) -> Self {
         let (kind, value) = (BindingKind::Symbol, ExprId::NONE);
-        Self { scope, block: Short::NONE, name, kind, from, target: u32::MAX, value }
+        let (block, block_high) = (u16::MAX, u8::MAX);
+        Self { scope, block, block_high, name, kind, from, target: u32::MAX, value }
     }
 
     /// Innermost scope at its position (differs from its scope inside flow blocks).
     #[inline]
     pub fn block(&self) -> ScopeId {
-        if self.block == Short::NONE { self.scope } else { ScopeId(self.block.number()) }
+        match (u32::from(self.block_high) << u16::BITS) | u32::from(self.block) {
+            Self::OWN => self.scope,
+            block => ScopeId(block),
+        }
     }
 
     /// The same name with this innermost scope; none if a file has fewer scopes.
     #[inline]
     pub fn within(self, block: ScopeId) -> Option<Self> {
-        let is_own = block == self.scope;
-        let block = if is_own { Short::NONE } else { Short::of(block.0)? };
-        (is_own || block != Short::NONE).then_some(Self { block, ..self })
+        let number = match block.0 {
+            _ if block == self.scope => Self::OWN,
+            number => Some(number).filter(|number| *number < Self::OWN)?,
+        };
+        let (low, high) = (number & u32::from(u16::MAX), number >> u16::BITS);
+        Some(Self { block: u16::try_from(low).ok()?, block_high: u8::try_from(high).ok()?, ..self })
     }
 
     /// The same name in the same place, bound to a symbol.

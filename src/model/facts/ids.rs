@@ -52,18 +52,16 @@ ids! {
     SiteId,
 }
 
-/// Range of consecutive entries in one of the vectors. Packed, because most expressions and all
-/// symbols have one.
+/// Range of consecutive entries in one of the vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(C, packed)]
 pub struct Run {
     start: u32,
-    len: Short,
+    len: u32,
 }
 
 impl Run {
     /// No entries.
-    pub const EMPTY: Self = Self { start: 0, len: Short([0; 3]) };
+    pub const EMPTY: Self = Self { start: 0, len: 0 };
 
     /// Run of the entries at these positions.
     #[inline]
@@ -75,10 +73,10 @@ impl Run {
             .expect("a file is limited to far fewer facts")
     }
 
-    /// Run of the entries from a position on; none if there are more than a file has.
+    /// Run of the entries from a position on; none beyond the last position.
     #[inline]
     pub fn new(start: u32, len: u32) -> Option<Self> {
-        Some(Self { start, len: Short::of(len)? })
+        start.checked_add(len).map(|_| Self { start, len })
     }
 
     /// First entry.
@@ -90,7 +88,7 @@ impl Run {
     /// Number of entries.
     #[inline]
     pub fn len(self) -> u32 {
-        self.len.number()
+        self.len
     }
 
     /// True without entries.
@@ -119,40 +117,17 @@ impl Run {
     }
 }
 
-/// Number below 2^24, in three bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Short([u8; 3]);
-
-impl Short {
-    /// In place of the null id.
-    pub(super) const NONE: Self = Self([0xff; 3]);
-
-    #[inline]
-    pub(super) const fn of(number: u32) -> Option<Self> {
-        match number.to_le_bytes() {
-            [first, second, third, 0] => Some(Self([first, second, third])),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    pub(super) const fn number(self) -> u32 {
-        let [first, second, third] = self.0;
-        u32::from_le_bytes([first, second, third, 0])
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_run_keeps_its_start_and_its_length_up_to_their_largest() {
-        for (start, len) in [(0, 0), (7, 0), (0, 3), (u32::MAX, (1 << 24) - 1)] {
-            let run = Run::new(start, len).expect("it has fewer than 2^24 entries");
+    fn a_run_has_a_start_and_a_length() {
+        for (start, len) in [(0, 0), (7, 0), (0, 3), (u32::MAX - 3, 3)] {
+            let run = Run::new(start, len).expect("it ends before the last position");
             assert_eq!((run.start(), run.len(), run.is_empty()), (start, len, len == 0));
         }
-        assert_eq!(Run::new(0, 1 << 24), None);
+        assert_eq!(Run::new(u32::MAX, 1), None);
         assert_eq!(Run::of(4..9), Run::new(4, 5).expect("short"));
         assert_eq!((Run::of(4..9).range(), Run::of(4..9).last().range()), (4..9, 8..9));
         assert!(Run::EMPTY.last().is_empty());

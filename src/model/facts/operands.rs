@@ -2,29 +2,11 @@
 
 use super::ids::NameId;
 
-/// Operand without alignment, so that an expression takes 12 bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[repr(C, packed)]
-pub struct Unaligned<T: Copy>(T);
-
-impl<T: Copy> Unaligned<T> {
-    /// Returns the operand.
-    pub fn value(self) -> T {
-        self.0
-    }
-}
-
-impl<T: Copy> From<T> for Unaligned<T> {
-    fn from(operand: T) -> Self {
-        Self(operand)
-    }
-}
-
 /// What a closure or an object literal gets from the place where it is written.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Contextual {
     /// Argument that callers of the closure pass for its parameter at a position.
-    Parameter(Unaligned<u32>),
+    Parameter(u32),
     /// Receiver that callers of the closure may give it.
     Receiver,
     /// Object literal itself: the value that is expected there.
@@ -36,14 +18,13 @@ pub enum Contextual {
 impl Contextual {
     /// The parameter at a position.
     pub fn at(position: usize) -> Self {
-        let position = u32::try_from(position).expect("bounded by the size of a file");
-        Self::Parameter(position.into())
+        Self::Parameter(u32::try_from(position).expect("bounded by the size of a file"))
     }
 
     /// Returns the position of a parameter.
     pub fn position(self) -> Option<usize> {
         match self {
-            Self::Parameter(position) => Some(position.value() as usize),
+            Self::Parameter(position) => Some(position as usize),
             Self::Receiver | Self::Object | Self::Result => None,
         }
     }
@@ -55,7 +36,7 @@ pub enum Wrapper {
     /// Nothing that has a name: an optional, or the first segment of a path.
     Plain,
     /// Pointer, reference or another wrapper that the grammar names.
-    Named(Unaligned<NameId>),
+    Named(NameId),
     /// Type of a receiver, the first part of a function type.
     Receiver,
     /// Type of a decorator, which may omit a suffix of its name.
@@ -70,7 +51,7 @@ pub enum Wrapper {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ArgumentLabel {
     /// The one of a name.
-    Name(Unaligned<NameId>),
+    Name(NameId),
     /// The last: a closure behind the other arguments.
     Last,
     /// A variadic one, which gets the elements of the value.

@@ -246,7 +246,8 @@ fn blank_symbol() -> Symbol {
         visibility: Visibility::ALL[0],
         start_byte: 0,
         end_byte: 0,
-        params: EMPTY,
+        params_start: 0,
+        params_len: 0,
         arity: (0, 0),
         ty: ExprId::NONE,
         values: EMPTY,
@@ -297,7 +298,7 @@ fn symbol<P: Pass>(
 ) -> Option<(Symbol, Details)> {
     let parts = [
         (!details.doc.is_empty(), has::DOC),
-        (symbol.params != EMPTY, has::PARAMS),
+        (symbol.params() != EMPTY, has::PARAMS),
         (symbol.values != EMPTY, has::VALUES),
         (symbol.clauses.is_some(), has::CLAUSES),
     ];
@@ -333,6 +334,7 @@ fn symbol<P: Pass>(
         doc: if has(has::DOC) { pass.text(&details.doc)? } else { Box::default() },
         complexity: complexity(pass, details.complexity)?,
     };
+    let params = list(pass, symbol.params(), has::PARAMS, &mut before.binding)?;
     let symbol = Symbol {
         name,
         kind,
@@ -343,7 +345,8 @@ fn symbol<P: Pass>(
         visibility,
         start_byte,
         end_byte,
-        params: list(pass, symbol.params, has::PARAMS, &mut before.binding)?,
+        params_start: params.start(),
+        params_len: u16::try_from(params.len()).ok()?,
         arity,
         ty,
         values: list(pass, symbol.values, has::VALUES, &mut before.list)?,

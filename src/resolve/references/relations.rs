@@ -218,7 +218,7 @@ fn given_to_interface(db: &Db, symbol: SymbolRef, relations: &mut Vec<Relation>)
 fn found_fits(db: &Db, from: SymbolRef, to: SymbolRef) -> bool {
     let rules = &db.program.known(from.file).language.manifest.resolution;
     let (a, b) = (db.program.symbol(from), db.program.symbol(to));
-    let is_as_long = a.params.len() == b.params.len() && a.arity.1 == b.arity.1;
+    let is_as_long = a.params().len() == b.params().len() && a.arity.1 == b.arity.1;
     let fits = a.kind == b.kind && (!rules.overloads || a.arity == b.arity || is_as_long);
     fits && (!rules.inherited_overloads
         || a.kind != SymbolKind::Method

@@ -91,7 +91,7 @@ fn parameter_fields(db: &Db, of: &Ty, name: Name) -> Option<Symbols> {
         .iter()
         .filter(|constructor| {
             let unit = db.program.known(constructor.file);
-            let params = &unit.facts.bindings[db.program.symbol(**constructor).params.range()];
+            let params = &unit.facts.bindings[db.program.symbol(**constructor).params().range()];
             params.iter().any(|param| param.name.is_some() && unit.name(param.name) == name)
         })
         .peekable();

@@ -159,7 +159,7 @@ impl<'f> Reachability<'f> {
             for run in [symbol.values, clauses.decorators, clauses.bases] {
                 self.want_all(run);
             }
-            for binding in symbol.params.range().chain(clauses.type_params.range()) {
+            for binding in symbol.params().range().chain(clauses.type_params.range()) {
                 self.want_binding(binding);
             }
             self.want_scope(symbol.scope);

@@ -198,7 +198,9 @@ impl Places {
         self.scope(&mut symbol.inner);
         self.expr(&mut symbol.ty);
         run(&mut symbol.values, &self.lists);
-        run(&mut symbol.params, &self.bindings);
+        let mut params = symbol.params();
+        run(&mut params, &self.bindings);
+        symbol.set_params(params);
     }
 
     fn clauses(&self, clauses: &mut Clauses) {

@@ -96,7 +96,7 @@ fn contextual_number(what: Contextual) -> u32 {
         Contextual::Receiver => 0,
         Contextual::Object => 1,
         Contextual::Result => 2,
-        Contextual::Parameter(position) => position.value().wrapping_add(CONTEXTUAL_KINDS),
+        Contextual::Parameter(position) => position.wrapping_add(CONTEXTUAL_KINDS),
     }
 }
 
@@ -105,7 +105,7 @@ fn contextual(number: u32) -> Contextual {
         0 => Contextual::Receiver,
         1 => Contextual::Object,
         2 => Contextual::Result,
-        _ => Contextual::Parameter((number - CONTEXTUAL_KINDS).into()),
+        _ => Contextual::Parameter(number - CONTEXTUAL_KINDS),
     }
 }
 
@@ -116,7 +116,7 @@ fn wrapper_number(wrapper: Wrapper) -> u32 {
         Wrapper::Decorator => 2,
         Wrapper::ReadOnly => 3,
         Wrapper::Prepended => 4,
-        Wrapper::Named(name) => name.value().0.wrapping_add(WRAPPER_KINDS),
+        Wrapper::Named(name) => name.0.wrapping_add(WRAPPER_KINDS),
     }
 }
 
@@ -127,7 +127,7 @@ fn wrapper(number: u32) -> Wrapper {
         2 => Wrapper::Decorator,
         3 => Wrapper::ReadOnly,
         4 => Wrapper::Prepended,
-        _ => Wrapper::Named(NameId(number - WRAPPER_KINDS).into()),
+        _ => Wrapper::Named(NameId(number - WRAPPER_KINDS)),
     }
 }
 
@@ -135,7 +135,7 @@ fn label_number(label: ArgumentLabel) -> u32 {
     match label {
         ArgumentLabel::Last => 0,
         ArgumentLabel::Spread => 1,
-        ArgumentLabel::Name(name) => name.value().0.wrapping_add(LABEL_KINDS),
+        ArgumentLabel::Name(name) => name.0.wrapping_add(LABEL_KINDS),
     }
 }
 
@@ -143,7 +143,7 @@ fn label(number: u32) -> ArgumentLabel {
     match number {
         0 => ArgumentLabel::Last,
         1 => ArgumentLabel::Spread,
-        _ => ArgumentLabel::Name(NameId(number - LABEL_KINDS).into()),
+        _ => ArgumentLabel::Name(NameId(number - LABEL_KINDS)),
     }
 }
 
@@ -190,10 +190,9 @@ mod tests {
             Wrapper::Decorator,
             Wrapper::ReadOnly,
             Wrapper::Prepended,
-            Wrapper::Named(NameId(0).into()),
+            Wrapper::Named(NameId(0)),
         ];
-        let labels =
-            [ArgumentLabel::Last, ArgumentLabel::Spread, ArgumentLabel::Name(NameId(0).into())];
+        let labels = [ArgumentLabel::Last, ArgumentLabel::Spread, ArgumentLabel::Name(NameId(0))];
         let given = given.map(|what| Expr::Given(ScopeId(1), what));
         let wrapped = wrappers.map(|wrapper| Expr::Wrap(of, wrapper));
         let arguments = labels.map(|label| Expr::Argument(of, label));

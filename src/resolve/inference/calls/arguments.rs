@@ -29,7 +29,7 @@ pub(super) fn labels(db: &Db, file: FileId, args: Run, count: usize) -> Labels {
     let values = &unit.facts.lists[args.range()];
     let label = |value: &ExprId| match value.get().map(|value| unit.facts.exprs[value]) {
         Some(Expr::Argument(_, label)) => match label {
-            ArgumentLabel::Name(name) => Label::Name(unit.name(name.value())),
+            ArgumentLabel::Name(name) => Label::Name(unit.name(name)),
             ArgumentLabel::Last => Label::Last,
             ArgumentLabel::Spread => Label::Spread,
         },
@@ -49,7 +49,7 @@ pub(super) fn places(
     variadic: Option<usize>,
 ) -> Option<SmallVec<[usize; 8]>> {
     let unit = db.program.known(symbol.file);
-    let params = &unit.facts.bindings[db.program.symbol(symbol).params.range()];
+    let params = &unit.facts.bindings[db.program.symbol(symbol).params().range()];
     let mut places: SmallVec<[usize; 8]> = SmallVec::new();
     for (position, label) in labels.iter().enumerate() {
         let place = match label {

@@ -293,7 +293,7 @@ pub(crate) fn makers(db: &Db, symbol: SymbolRef, operators: bool) -> Symbols {
     }
     let mut makers = constructors(db, symbol);
     let names = &db.program.known(symbol.file).language.manifest.names;
-    if !names.field_parameter_words.is_empty() && !db.program.symbol(symbol).params.is_empty() {
+    if !names.field_parameter_words.is_empty() && !db.program.symbol(symbol).params().is_empty() {
         makers.push(symbol);
     }
     if names.field_parameter_words.is_empty() {

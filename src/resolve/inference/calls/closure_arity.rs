@@ -21,7 +21,7 @@ pub(super) fn fits(db: &Db, file: FileId, symbol: SymbolRef, place: usize, given
         Some(variadic) => place.min(variadic),
         None => place,
     };
-    let Some(param) = entry.params.range().nth(place) else { return true };
+    let Some(param) = entry.params().range().nth(place) else { return true };
     let taken = match given {
         Ty::Lambda(of, scope) if *of == file => of_closure(db, file, *scope).map(|it| vec![it]),
         Ty::Callable(symbols, _) => of_callables(db, file, symbols),
@@ -40,7 +40,7 @@ fn of_callables(db: &Db, file: FileId, symbols: &[SymbolRef]) -> Option<Vec<(usi
         let entry = db.program.symbol(*symbol);
         entry.kind.is_callable() && entry.flags & (flags::EXTENSION | flags::PROPERTY) == 0
     };
-    let count = |symbol: &SymbolRef| db.program.symbol(*symbol).params.len() as usize;
+    let count = |symbol: &SymbolRef| db.program.symbol(*symbol).params().len() as usize;
     (rules.arguments_infer && symbols.iter().all(is_plain))
         .then(|| symbols.iter().map(|symbol| (count(symbol), count(symbol))).collect())
 }
@@ -120,7 +120,7 @@ fn of_symbol(db: &Db, symbol: SymbolRef) -> Option<usize> {
         return of_type(db, file, stated);
     }
     let member = functional::implemented(db, symbol)?;
-    Some(db.program.symbol(member).params.len() as usize)
+    Some(db.program.symbol(member).params().len() as usize)
 }
 
 /// Returns the number for a library type with type arguments that the tables make a function type.

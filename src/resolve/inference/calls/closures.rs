@@ -141,7 +141,7 @@ fn given_to_type(
     let constructors = hierarchy.types.iter().map(|(ty, _)| call::constructors(db, *ty));
     match constructors.into_iter().find(|found| !found.is_empty()) {
         Some(constructors) => given_by(db, &constructors, Some(made), given, what),
-        None if !db.program.symbol(symbol).params.is_empty() => {
+        None if !db.program.symbol(symbol).params().is_empty() => {
             given_by(db, &[symbol], Some(made), given, what)
         }
         None => parameter_of_type(db, &instance_of(made), symbol, what),
@@ -378,7 +378,7 @@ fn given_by(
     for &callable in callables {
         let entry = db.program.symbol(callable);
         let place = given.place(db, callable);
-        let of_place = |place| Some((place, entry.params.range().nth(place)?));
+        let of_place = |place| Some((place, entry.params().range().nth(place)?));
         let Some((place, param)) = place.and_then(of_place) else { continue };
         if !closure_arity::fits(db, given.file, callable, place, &given.value()) {
             continue;
@@ -395,7 +395,7 @@ fn given_by(
             let params = type_params.map(|at| (callable.file, BindingId::at(at)));
             known.extend(params.zip(given.applied.iter().cloned()));
         }
-        for (param, given) in entry.params.range().zip(&given.types) {
+        for (param, given) in entry.params().range().zip(&given.types) {
             let declared = infer::instance_of_expr(db, callable.file, facts.bindings[param].ty());
             unify(&declared, given, &mut known);
         }

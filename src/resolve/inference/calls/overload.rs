@@ -328,7 +328,7 @@ pub(crate) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]> {
     if let Some(known) = db.parameters.get(&symbol) {
         return known;
     }
-    let params = db.program.symbol(symbol).params;
+    let params = db.program.symbol(symbol).params();
     let facts = db.program.known(symbol.file).facts;
     // A parameter that is a field has the type of that.
     let declared = |param: &Binding| match param.symbol().get() {

@@ -30,7 +30,7 @@ pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, argument: usize) 
         }
         Ty::Type(symbol, _) => {
             let mut makers = call::makers(db, *symbol, false);
-            if !db.program.symbol(*symbol).params.is_empty() {
+            if !db.program.symbol(*symbol).params().is_empty() {
                 makers.push(*symbol);
             }
             (makers, Some(&called), position)

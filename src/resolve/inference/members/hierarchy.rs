@@ -72,7 +72,7 @@ fn given_bases(db: &Db, file: FileId, base: ExprId, bases: &mut Vec<Ty>) {
     if db.is_too_deep() {
         return;
     }
-    let params = db.program.symbol(callable).params.range();
+    let params = db.program.symbol(callable).params().range();
     let own = db.program.known(made.file).facts;
     let extended = own.lists[db.program.clauses(made).bases.range()].to_vec();
     for extended in extended {

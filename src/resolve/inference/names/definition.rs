@@ -175,7 +175,7 @@ fn find_definitions(db: &Db, declaration: SymbolRef) -> Symbols {
     if found.iter().any(|candidate| same_signature(db, declaration, *candidate)) {
         found.retain(|candidate| same_signature(db, declaration, *candidate));
     } else {
-        found.retain(|candidate| program.symbol(*candidate).params.len() == entry.params.len());
+        found.retain(|candidate| program.symbol(*candidate).params().len() == entry.params().len());
     }
     // A variant of a type may represent the definition in another file.
     let is_last = |candidate: &SymbolRef| {
@@ -264,9 +264,9 @@ pub(crate) fn same_signature(db: &Db, a: SymbolRef, b: SymbolRef) -> bool {
     {
         return true;
     }
-    left.params.len() == right.params.len()
+    left.params().len() == right.params().len()
         && is_read_only(left) == is_read_only(right)
-        && left.params.range().zip(right.params.range()).all(|(x, y)| {
+        && left.params().range().zip(right.params().range()).all(|(x, y)| {
             let x = db.program.known(a.file).facts.bindings[x].ty();
             let y = db.program.known(b.file).facts.bindings[y].ty();
             type_text(db, a.file, x) == type_text(db, b.file, y)
@@ -279,7 +279,7 @@ fn signature(db: &Db, symbol: SymbolRef) -> Signature {
     let overloads = entry.kind.is_callable() && unit.language.manifest.resolution.overloads;
     let types = || {
         entry
-            .params
+            .params()
             .range()
             .map(|param| type_text(db, symbol.file, unit.facts.bindings[param].ty()))
     };
@@ -300,7 +300,7 @@ fn type_text(db: &Db, file: FileId, ty: ExprId) -> String {
         Expr::Name(text, _) | Expr::Member(_, text) | Expr::Literal(text) => name(text).to_owned(),
         Expr::Wrap(inner, wrapper) => {
             let wrapper = match wrapper {
-                Wrapper::Named(wrapper) => name(wrapper.value()).to_owned(),
+                Wrapper::Named(wrapper) => name(wrapper).to_owned(),
                 other => format!("{other:?}"),
             };
             format!("{} {wrapper}", type_text(db, file, inner))

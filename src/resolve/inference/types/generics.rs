@@ -262,7 +262,7 @@ fn are_inferred(db: &Db, symbol: SymbolRef) -> bool {
         return true;
     }
     facts.bindings[facts.clauses_of(entry).type_params.range()].iter().all(|of| {
-        let mut params = facts.bindings[entry.params.range()].iter();
+        let mut params = facts.bindings[entry.params().range()].iter();
         params.any(|param| names(db, symbol.file, param.ty(), of.name))
     })
 }

@@ -173,7 +173,7 @@ fn bind_parameters(db: &Db, symbol: SymbolRef, result: Ty, args: &[Ty]) -> Ty {
     let null = db.program.known(symbol.file).language.manifest.conversions.null.as_deref();
     let is_null = |arg: &Ty| matches!(arg, Ty::Builtin(name, _) if Some(&**name) == null);
     let mut known: Vec<((FileId, BindingId), Ty)> = Vec::new();
-    for (position, arg) in entry.params.range().zip(args).filter(|(_, arg)| !is_null(arg)) {
+    for (position, arg) in entry.params().range().zip(args).filter(|(_, arg)| !is_null(arg)) {
         let param = &db.program.known(symbol.file).facts.bindings[position];
         let declared = db.instance_of_expr(symbol.file, param.ty());
         let arg =

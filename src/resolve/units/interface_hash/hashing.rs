@@ -146,7 +146,7 @@ impl Ranks<'_> {
         (self.scope_id(symbol.scope), self.scope_id(symbol.inner), self.place(last_byte(symbol)))
             .hash(hasher);
         let clauses = self.facts.clauses_of(symbol);
-        for run in [symbol.params, clauses.type_params] {
+        for run in [symbol.params(), clauses.type_params] {
             (
                 run.len(),
                 Self::of(&self.bindings, (!run.is_empty()).then_some(run.start() as usize)),
@@ -183,13 +183,13 @@ impl Ranks<'_> {
             Expr::Wrap(of, wrapper) => {
                 (self.expr_id(of), std::mem::discriminant(&wrapper)).hash(hasher);
                 if let Wrapper::Named(name) = wrapper {
-                    self.name(hasher, name.value());
+                    self.name(hasher, name);
                 }
             }
             Expr::Argument(of, label) => {
                 (self.expr_id(of), std::mem::discriminant(&label)).hash(hasher);
                 if let ArgumentLabel::Name(name) = label {
-                    self.name(hasher, name.value());
+                    self.name(hasher, name);
                 }
             }
             Expr::Call(of, run) | Expr::Construct(of, run) | Expr::Apply(of, run) => {
