@@ -7,7 +7,7 @@
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::Instant;
 
 use rustc_hash::FxHashMap;
@@ -24,7 +24,7 @@ use crate::fingerprint::{fingerprint, stated_edges};
 use crate::outcome::IndexError;
 use crate::progress::{Counter, Phase, Progress, Stopwatch, Timing};
 use cograph_grammar as grammar;
-use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, Relation};
+use cograph_model::graph::{FileId, FileKey, FileRecord, FileResolution, Relation, SymbolRef};
 use cograph_model::packed;
 use cograph_model::stated::Stated;
 use cograph_resolve::{
@@ -61,6 +61,7 @@ pub(crate) fn build(
     let Extracted { files, prepared, project_files, names, pieces } =
         extract(&draft, &plan, &ranges, lock, run, &workers)?;
     drop(plan);
+    return_unused_pages();
     stopwatch.lap(Phase::Extract);
 
     let failed = |reason| IndexError::Defect { root: root.to_path_buf(), reason };
@@ -71,6 +72,7 @@ pub(crate) fn build(
             Tables::of(&files, prepared, names, project_files)
         })
         .map_err(failed)?;
+    return_unused_pages();
     stopwatch.lap(Phase::Tables);
 
     let directory = lock.location().directory();
@@ -81,7 +83,7 @@ pub(crate) fn build(
         resolving.piece(pieces[number], ranges[number].len())
     }))?;
     run.check(root)?;
-    let references = resolving.into_references();
+    let references = resolving.references;
     let mut foreign_relations: FxHashMap<FileId, Vec<Relation>> = FxHashMap::default();
     let mut found_pieces = Vec::with_capacity(found.len());
     let mut neighbours = Vec::with_capacity(found.len());
@@ -105,7 +107,8 @@ pub(crate) fn build(
     let files = files.into_iter().map(Metadata::of).collect();
     let symbol_names = tables.into_symbol_names();
     return_unused_pages();
-    let outline = Outline { symbol_names: symbol_names.collect(), references };
+    let outline =
+        Outline { symbol_names: symbol_names.collect(), references: references.numbers() };
     stopwatch.lap(Phase::Resolve);
 
     (run.progress)(Progress { phase: Phase::Write, done: 0, total: 0 });
@@ -267,8 +270,7 @@ struct Resolving<'r> {
     stated: Stated,
     run: &'r RunContext<'r>,
     counter: Counter<'r>,
-    /// Number of stored references to each symbol, by file.
-    references: Vec<Box<[AtomicU32]>>,
+    references: ReferenceCounts,
 }
 
 /// Results of a piece.
@@ -288,12 +290,7 @@ impl<'r> Resolving<'r> {
         run: &'r RunContext<'r>,
         counter: Counter<'r>,
     ) -> Self {
-        let symbols =
-            |record: &FileRecord| record.content.as_ref().map_or(0, |facts| facts.symbols.len());
-        let references = files
-            .iter()
-            .map(|record| (0..symbols(record)).map(|_| AtomicU32::new(0)).collect())
-            .collect();
+        let references = ReferenceCounts::of(files);
         Self { draft, tables, files, stated, run, counter, references }
     }
 
@@ -314,7 +311,7 @@ impl<'r> Resolving<'r> {
                 self.tables.resolve_shared(file, &facts, stated)
             });
             let _span = tracing::trace_span!("encode results").entered();
-            self.count(&resolution);
+            self.references.add(&resolution);
             foreign_relations.extend(
                 resolution.relations.iter().copied().filter(|relation| relation.from.file != file),
             );
@@ -330,18 +327,46 @@ impl<'r> Resolving<'r> {
             foreign_relations,
         })
     }
+}
 
-    fn count(&self, found: &FileResolution) {
+/// Number of stored references to each symbol, counted on all threads.
+struct ReferenceCounts {
+    /// By file, without the multiples of 2^16: few symbols have as many.
+    counts: Vec<Box<[AtomicU16]>>,
+    /// Number of these multiples.
+    carried: Mutex<FxHashMap<SymbolRef, u32>>,
+}
+
+impl ReferenceCounts {
+    fn of(files: &[FileRecord]) -> Self {
+        let symbols =
+            |record: &FileRecord| record.content.as_ref().map_or(0, |facts| facts.symbols.len());
+        let counts = files
+            .iter()
+            .map(|record| (0..symbols(record)).map(|_| AtomicU16::new(0)).collect())
+            .collect();
+        Self { counts, carried: Mutex::default() }
+    }
+
+    fn add(&self, found: &FileResolution) {
         for symbol in found.targets() {
-            self.references[symbol.file.0 as usize][symbol.symbol.0 as usize]
-                .fetch_add(1, Ordering::Relaxed);
+            let count = &self.counts[symbol.file.0 as usize][symbol.symbol.0 as usize];
+            if count.fetch_add(1, Ordering::Relaxed) == u16::MAX {
+                *self.carried.lock().entry(symbol).or_default() += 1;
+            }
         }
     }
 
-    fn into_references(self) -> Vec<Vec<u32>> {
-        let plain =
-            |counts: Box<[AtomicU32]>| counts.into_iter().map(AtomicU32::into_inner).collect();
-        self.references.into_iter().map(plain).collect()
+    /// Returns the numbers by file and symbol.
+    fn numbers(self) -> Vec<Vec<u32>> {
+        let whole = |counts: Box<[AtomicU16]>| {
+            counts.into_iter().map(|count| count.into_inner().into()).collect::<Vec<u32>>()
+        };
+        let mut numbers: Vec<_> = self.counts.into_iter().map(whole).collect();
+        for (symbol, carried) in self.carried.into_inner() {
+            numbers[symbol.file.0 as usize][symbol.symbol.0 as usize] += carried << u16::BITS;
+        }
+        numbers
     }
 }
 
@@ -364,5 +389,27 @@ pub(crate) fn known_file(
     KnownFile {
         entry: PackedEntry { head, imported: tables.imported_keys(file), asked },
         foreign_relations,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cograph_model::facts::LocalSymbol;
+    use cograph_model::graph::{Resolution, Target};
+    use cograph_model::{Step, Verdict};
+
+    #[test]
+    fn references_are_counted_beyond_sixteen_bits() {
+        let count = || AtomicU16::new(0);
+        let counts = vec![[].into(), [count(), count()].into()];
+        let counts = ReferenceCounts { counts, carried: Mutex::default() };
+        let symbol = SymbolRef { file: FileId(1), symbol: LocalSymbol(1) };
+        let target = Target::Symbol(symbol);
+        let site = Resolution { verdict: Verdict::Resolved, step: Step::Import, target };
+        let found = FileResolution { sites: vec![site; 70_000], ..FileResolution::default() };
+        counts.add(&found);
+        counts.add(&found);
+        assert_eq!(counts.numbers(), [vec![], vec![0, 140_000]]);
     }
 }

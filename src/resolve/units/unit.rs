@@ -41,12 +41,25 @@ pub(crate) struct UnitTable {
     wildcards: Vec<(ScopeId, ImportId)>,
     /// Bloom filter of the names that other files can find at the top level.
     marks: u64,
+    /// What few files have.
+    by_scope: Option<Box<OfScopes>>,
+    /// Interface hash.
+    pub(crate) interface: u64,
+}
+
+/// What is known of some scopes of a file.
+#[derive(Debug, Default)]
+struct OfScopes {
     /// Owner expressions of member functions defined outside of their type, by function scope.
     owners: FxHashMap<ScopeId, ExprId>,
     /// Contexts of closures and objects, by their scope.
     contexts: FxHashMap<ScopeId, (Context, u32)>,
-    /// Interface hash.
-    pub(crate) interface: u64,
+}
+
+impl OfScopes {
+    fn kept(self) -> Option<Box<Self>> {
+        (!self.owners.is_empty() || !self.contexts.is_empty()).then(|| Box::new(self))
+    }
 }
 
 impl UnitTable {
@@ -118,7 +131,8 @@ impl UnitTable {
         let at_top = bindings.of_scope(ScopeId(0)).iter().filter_map(name_of_bound);
         let marks = at_top.chain(reexports.iter().map(|&(name, _)| name)).map(mark);
         let marks = marks.fold(0, |all, mark| all | mark);
-        Self { names, bindings, reexports, wildcards, marks, owners, contexts, interface }
+        let by_scope = OfScopes { owners, contexts }.kept();
+        Self { names, bindings, reexports, wildcards, marks, by_scope, interface }
     }
 
     /// Drops contexts and owners beyond the first scopes and expressions.
@@ -126,17 +140,20 @@ impl UnitTable {
         let is_left = |position: Option<usize>, count: usize| {
             position.is_some_and(|position| position < count)
         };
-        self.owners
+        let mut of_scopes = self.by_scope.take().map(|known| *known).unwrap_or_default();
+        of_scopes
+            .owners
             .retain(|scope, owner| is_left(scope.get(), scopes) && is_left(owner.get(), exprs));
-        self.owners.shrink_to_fit();
-        self.contexts.retain(|scope, (context, _)| {
+        of_scopes.owners.shrink_to_fit();
+        of_scopes.contexts.retain(|scope, (context, _)| {
             let is_known = match context {
                 Context::Argument(expr, _) | Context::Declared(expr) => is_left(expr.get(), exprs),
                 Context::Member(of, _) | Context::Result(of) => is_left(of.get(), scopes),
             };
             is_left(scope.get(), scopes) && is_known
         });
-        self.contexts.shrink_to_fit();
+        of_scopes.contexts.shrink_to_fit();
+        self.by_scope = of_scopes.kept();
         self.reexports.shrink_to_fit();
         self.wildcards.shrink_to_fit();
     }
@@ -151,7 +168,7 @@ impl<'a> Unit<'a> {
     /// Returns the context of a closure or an object that may determine its type, with the number
     /// of lists around the object.
     pub(crate) fn context(&self, scope: ScopeId) -> Option<(Context, u32)> {
-        self.table.contexts.get(&scope).copied()
+        self.table.by_scope.as_ref()?.contexts.get(&scope).copied()
     }
 
     /// Returns the interned name of a name of the file.
@@ -256,17 +273,14 @@ impl<'a> Unit<'a> {
     pub(crate) fn scope_owner(&self, scope: ScopeId) -> ExprId {
         let Some(position) = scope.get() else { return ExprId::NONE };
         let owner = self.facts.scopes[position].owner;
-        if owner.is_some() {
-            owner
-        } else {
-            self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE)
-        }
+        if owner.is_some() { owner } else { self.member_owner(scope) }
     }
 
     /// Returns the type expression that owns a member defined outside of its type, by the member's
     /// scope.
     pub(crate) fn member_owner(&self, scope: ScopeId) -> ExprId {
-        self.table.owners.get(&scope).copied().unwrap_or(ExprId::NONE)
+        let owners = self.table.by_scope.as_ref().map(|known| &known.owners);
+        owners.and_then(|owners| owners.get(&scope)).copied().unwrap_or(ExprId::NONE)
     }
 
     /// Returns the scope of the members of an object or type without a name, if that is the
