@@ -5,6 +5,7 @@
 //! demand.
 
 use parking_lot::Mutex;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -334,7 +335,7 @@ struct ReferenceCounts {
     /// By file, without the multiples of 2^16: few symbols have as many.
     counts: Vec<Box<[AtomicU16]>>,
     /// Number of these multiples.
-    carried: Mutex<FxHashMap<SymbolRef, u32>>,
+    carried: Mutex<BTreeMap<SymbolRef, u32>>,
 }
 
 impl ReferenceCounts {
