@@ -42,7 +42,7 @@ pub(crate) struct UnitTable {
     /// Bloom filter of the names that other files can find at the top level.
     marks: u64,
     /// What few files have.
-    by_scope: Option<Box<OfScopes>>,
+    of_scopes: Option<Box<OfScopes>>,
     /// Interface hash.
     pub(crate) interface: u64,
 }
@@ -131,8 +131,8 @@ impl UnitTable {
         let at_top = bindings.of_scope(ScopeId(0)).iter().filter_map(name_of_bound);
         let marks = at_top.chain(reexports.iter().map(|&(name, _)| name)).map(mark);
         let marks = marks.fold(0, |all, mark| all | mark);
-        let by_scope = OfScopes { owners, contexts }.kept();
-        Self { names, bindings, reexports, wildcards, marks, by_scope, interface }
+        let of_scopes = OfScopes { owners, contexts }.kept();
+        Self { names, bindings, reexports, wildcards, marks, of_scopes, interface }
     }
 
     /// Drops contexts and owners beyond the first scopes and expressions.
@@ -140,7 +140,7 @@ impl UnitTable {
         let is_left = |position: Option<usize>, count: usize| {
             position.is_some_and(|position| position < count)
         };
-        let mut of_scopes = self.by_scope.take().map(|known| *known).unwrap_or_default();
+        let mut of_scopes = self.of_scopes.take().map(|known| *known).unwrap_or_default();
         of_scopes
             .owners
             .retain(|scope, owner| is_left(scope.get(), scopes) && is_left(owner.get(), exprs));
@@ -153,7 +153,7 @@ impl UnitTable {
             is_left(scope.get(), scopes) && is_known
         });
         of_scopes.contexts.shrink_to_fit();
-        self.by_scope = of_scopes.kept();
+        self.of_scopes = of_scopes.kept();
         self.reexports.shrink_to_fit();
         self.wildcards.shrink_to_fit();
     }
@@ -168,7 +168,7 @@ impl<'a> Unit<'a> {
     /// Returns the context of a closure or an object that may determine its type, with the number
     /// of lists around the object.
     pub(crate) fn context(&self, scope: ScopeId) -> Option<(Context, u32)> {
-        self.table.by_scope.as_ref()?.contexts.get(&scope).copied()
+        self.table.of_scopes.as_ref()?.contexts.get(&scope).copied()
     }
 
     /// Returns the interned name of a name of the file.
@@ -279,7 +279,7 @@ impl<'a> Unit<'a> {
     /// Returns the type expression that owns a member defined outside of its type, by the member's
     /// scope.
     pub(crate) fn member_owner(&self, scope: ScopeId) -> ExprId {
-        let owners = self.table.by_scope.as_ref().map(|known| &known.owners);
+        let owners = self.table.of_scopes.as_ref().map(|known| &known.owners);
         owners.and_then(|owners| owners.get(&scope)).copied().unwrap_or(ExprId::NONE)
     }
 
