@@ -4,6 +4,7 @@
     scripts/stress edits BINARY --states N              N states
     scripts/stress edits BINARY --projects DIR...       whole directories in place of the slices; a git repository is cloned
     scripts/stress edits BINARY --sources DIR           every directory below DIR
+    scripts/stress edits BINARY --fresh RELEASE         fresh indexes are made, and their answers given, by another build of the same sources
     scripts/stress edits --planted [BINARY]             each planted defect (a build with the feature `faults`) must be found
 
 Each project is copied, gets a history of commits, and is indexed. A state is one change or a few (text, files, directories, rules that
@@ -40,6 +41,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(2))
     parser = command_line(__doc__)
     parser.add_argument("binary", nargs="?", type=Path, help="the program; with --planted by default one that is built")
+    parser.add_argument("--fresh", type=Path, metavar="PROGRAM", help="what makes and answers from the fresh index (default BINARY)")
     parser.add_argument("--projects", nargs="+", type=Path, metavar="DIR", help="whole projects")
     parser.add_argument("--sources", type=Path, metavar="DIR", help="a directory of whole projects")
     parser.add_argument("--only", action="append", metavar="NAME", help="of the projects, those with this name")
@@ -64,15 +66,17 @@ def main() -> int:
         print("\n".join(project.name for project in projects))
         return 0
     binary = options.binary or (built_with_faults() if options.planted else parser.error("which program? Name BINARY"))
-    if not binary.is_file():
-        parser.error(f"there is no program {binary}")
+    fresh = options.fresh or binary
+    for program in (binary, fresh):
+        if not program.is_file():
+            parser.error(f"there is no program {program}")
     known = {name for name, _, _ in CHANGES}
     if unknown := {*options.without, *options.just} - known:
         parser.error(f"no such change: {', '.join(sorted(unknown))}")
     if options.states < 1 or min(options.kill, options.several) < 0 or options.kill + options.several > 100:
         parser.error("--states is 1 or more; --kill and --several are shares of a hundred")
     settings = Settings(
-        binary=binary.resolve(), seed=options.seed, kill=options.kill, several=options.several, most=options.most,
+        binary=binary.resolve(), fresh=fresh.resolve(), seed=options.seed, kill=options.kill, several=options.several, most=options.most,
         reduce_seconds=options.reduce, patience=options.patience, keep=options.keep, verbose=options.verbose,
         log=lambda line: print(line, flush=True),
         without=frozenset(options.without) | (known - set(options.just) if options.just else set()), ordered=not options.unordered,

@@ -23,6 +23,7 @@ class Settings:
     """How a run is done."""
 
     binary: Path
+    fresh: Path
     seed: int = 1
     states: int = 20
     kill: int = 10
@@ -66,7 +67,7 @@ class Course:
     def __init__(self, project: Project, settings: Settings, top: Path):
         self.project, self.settings, self.top = project, settings, top
         self.rng = random.Random(f"{settings.seed}/{project.name}")
-        self.world = World(settings.binary, top / "place", settings.patience, settings.kept_environment)
+        self.world = World(settings.binary, top / "place", settings.patience, settings.kept_environment, settings.fresh)
         self.taker = Taker(self.world, self.rng)
         self.tally = Tally(projects=1)
         self.begun = changes.Begun()

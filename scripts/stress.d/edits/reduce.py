@@ -154,5 +154,5 @@ def _woven(rows: list[tuple[bytes, set[int]]], lines: list[bytes], number: int) 
 
 
 def place_for_trials(world: World, top: Path) -> World:
-    """A world of its own with the same program."""
-    return World(world.binary, top, min(world.patience, 15.0), world.kept_environment)
+    """A world of its own with the same programs."""
+    return World(world.binary, top, min(world.patience, 15.0), world.kept_environment, world.fresh)

@@ -98,9 +98,10 @@ FIRST = {"search": "query", "explore": "query", "show": "targets", "outline": "p
 def script(states: list[Snapshot], by_server: bool, questions: list[tuple[str, dict]]) -> str:
     """A shell script that makes the states one after the other and compares the indexes."""
     lines = [
-        "# Reproduction: sh THIS_FILE BINARY", "set -e", 'binary=$(readlink -f "${1:-cograph}"); top=$(mktemp -d); mkdir "$top/home" "$top/repo"',
+        "# Reproduction: sh THIS_FILE BINARY [FRESH]", "set -e",
+        'kept=$(readlink -f "${1:-cograph}"); fresh=$(readlink -f "${2:-$kept}"); top=$(mktemp -d); mkdir "$top/home" "$top/repo"',
         'cd "$top/repo"; git init -q .; export HOME=$top/home XDG_CONFIG_HOME=$top/home/.config',
-        'with() { COGRAPH_CACHE_DIR="$top/$1"; export COGRAPH_CACHE_DIR; shift; "$binary" "$@"; }',
+        'with() { COGRAPH_CACHE_DIR="$top/$1"; export COGRAPH_CACHE_DIR; [ $1 = fresh ] && binary=$fresh || binary=$kept; shift; "$binary" "$@"; }',
         "same() { with kept \"$@\" | sed 's/generation [0-9]*//' > \"$top/kept.txt\" || true",
         "  with fresh \"$@\" | sed 's/generation [0-9]*//' > \"$top/fresh.txt\" || true",
         '  diff "$top/kept.txt" "$top/fresh.txt" || echo "^ $*"; }',

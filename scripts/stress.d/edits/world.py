@@ -42,16 +42,20 @@ class Answer:
 
 
 class World:
-    """One repository with a cache that is kept and one that is made anew for every comparison."""
+    """One repository with a cache that is kept and one that is made anew for every comparison, by the same program or by another build."""
 
-    def __init__(self, binary: Path, top: Path, patience: float = 60.0, kept_environment: dict | None = None):
-        self.binary, self.top, self.patience = binary, top, patience
+    def __init__(self, binary: Path, top: Path, patience: float = 60.0, kept_environment: dict | None = None, fresh: Path | None = None):
+        self.binary, self.fresh, self.top, self.patience = binary, fresh or binary, top, patience
         self.kept_environment = kept_environment or {}
         self.repo, self.home = top / "repo", top / "home"
         self.repo.mkdir(parents=True)
         self.home.mkdir()
         self.servers: list[Server] = []
         self.processes: list[subprocess.Popen] = []
+
+    def program(self, cache: str) -> Path:
+        """The build that reads and writes a cache."""
+        return self.fresh if cache == "fresh" else self.binary
 
     def environment(self, cache: str) -> dict[str, str]:
         kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG", "TMPDIR", "LD_LIBRARY_PATH")}
@@ -76,7 +80,7 @@ class World:
 
     def start(self, *arguments: str, cache: str = "kept") -> subprocess.Popen:
         """Starts the command line and does not wait."""
-        process = subprocess.Popen([self.binary, *arguments], cwd=self.repo, env=self.environment(cache), stdin=subprocess.DEVNULL,
+        process = subprocess.Popen([self.program(cache), *arguments], cwd=self.repo, env=self.environment(cache), stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.processes.append(process)
         return process
@@ -84,7 +88,7 @@ class World:
     def command(self, *arguments: str, cache: str = "kept") -> tuple[int, str, str]:
         """Runs the command line. Gives its exit code and what it printed."""
         try:
-            run = subprocess.run([self.binary, *arguments], cwd=self.repo, env=self.environment(cache), stdin=subprocess.DEVNULL,
+            run = subprocess.run([self.program(cache), *arguments], cwd=self.repo, env=self.environment(cache), stdin=subprocess.DEVNULL,
                                  capture_output=True, timeout=self.patience, check=False)
         except subprocess.TimeoutExpired as error:
             raise StaysStale(f"`cograph {' '.join(arguments)}` did not end within {self.patience:.0f} s") from error
@@ -102,7 +106,7 @@ class World:
         return self.top / "fresh"
 
     def serve(self, cache: str = "kept") -> Server:
-        server = Server([str(self.binary), "mcp"], self.environment(cache), self.repo)
+        server = Server([str(self.program(cache)), "mcp"], self.environment(cache), self.repo)
         self.greet(server)
         return server
 
