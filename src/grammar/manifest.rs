@@ -326,6 +326,13 @@ pub struct Resolution {
     pub argument_lookup: bool,
 }
 
+impl Resolution {
+    /// True where neither results nor variables have declared types that say all about them.
+    pub fn is_dynamic(&self) -> bool {
+        self.infer_returns && !self.variables_keep_types
+    }
+}
+
 /// Modifiers and decorators of definitions.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]

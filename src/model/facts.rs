@@ -21,7 +21,7 @@ pub use details::Details;
 pub use ids::{BindingId, ClausesId, ExprId, ImportId, LocalSymbol, NameId, Run, ScopeId, SiteId};
 pub use operands::{ArgumentLabel, Contextual, Wrapper};
 pub use sites::Sites;
-pub use synthetic::{CALL_SUFFIX, Synthetic, external_callable};
+pub use synthetic::{CALL_SUFFIX, ELEMENT, Synthetic, external_callable, is_held_part};
 
 use super::{Position, Problem, SiteKind, Span, SymbolKind, Visibility};
 

@@ -129,6 +129,53 @@ fn a_member_of_a_type_hides_that_for_an_interface_rust() {
     );
 }
 
+const PARTS: &[(&str, &str)] = &[
+    ("lib/Cargo.toml", "[package]\nname = \"acme\"\nversion = \"1.0.0\"\n"),
+    (
+        "lib/src/lib.rs",
+        "pub struct Name;\nimpl Name {\n    pub fn text(&self) {}\n}\n\
+         pub struct Value;\nimpl Value {\n    pub fn bytes(&self) {}\n}\n\
+         pub struct Other;\nimpl Other {\n    \
+         pub fn text(&self) {}\n    pub fn bytes(&self) {}\n}\n\
+         pub struct Full;\nimpl Full {\n    pub fn insert(&self) {}\n}\n\
+         pub struct Empty;\nimpl Empty {\n    pub fn insert(&self) {}\n}\n\
+         pub enum Entry {\n    Full(Full),\n    Empty(Empty),\n}\n\
+         pub struct Iter<T>(T);\nimpl<T> Iterator for Iter<T> {\n    type Item = (Name, T);\n    \
+         fn next(&mut self) -> Option<Self::Item> { None }\n}\n\
+         pub struct Map<T = Value>(T);\nimpl<T> Map<T> {\n    pub fn append(&self) {}\n    \
+         pub fn entry(&self) -> Entry { todo!() }\n    \
+         pub fn parts(&self) -> (Name, Value) { todo!() }\n    \
+         pub fn values(&self) -> Vec<T> { todo!() }\n}\n\
+         impl<T> IntoIterator for Map<T> {\n    type Item = (Name, T);\n    \
+         type IntoIter = Iter<T>;\n    fn into_iter(self) -> Iter<T> { todo!() }\n}\n",
+    ),
+    (
+        "user/Cargo.toml",
+        "[package]\nname = \"app\"\nversion = \"0.1.0\"\n\n[dependencies]\nacme = \"1\"\n",
+    ),
+    (
+        "user/src/lib.rs",
+        "use acme::{Entry, Map};\npub fn run(map: Map) {\n    match map.entry() {\n        \
+         Entry::Full(one) => one.insert(),\n        Entry::Empty(one) => one.insert(),\n    }\n    \
+         let (name, value) = map.parts();\n    name.text();\n    value.bytes();\n    \
+         for value in map.values() {\n        value.bytes();\n    }\n    \
+         for (name, value) in map {\n        name.text();\n        value.bytes();\n    }\n}\n",
+    ),
+];
+
+#[test]
+fn a_pattern_has_the_parts_of_what_a_library_gives_rust() {
+    check(
+        PARTS,
+        &[
+            ("Full.insert", &["user/src/lib.rs: likely: run:4"]),
+            ("Empty.insert", &["user/src/lib.rs: likely: run:5"]),
+            ("Name.text", &["user/src/lib.rs: likely: run:8,14"]),
+            ("Value.bytes", &["user/src/lib.rs: likely: run:9,11,15"]),
+        ],
+    );
+}
+
 #[test]
 fn an_answer_says_what_is_not_followed_to_another_repository() {
     let workspace = super::Workspace::with(super::PYTHON);

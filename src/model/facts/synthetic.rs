@@ -70,6 +70,15 @@ impl Synthetic {
 /// End of the name of what a call of an external callable gives: the callable comes before it.
 pub const CALL_SUFFIX: &str = "()";
 
+/// Segment of the name of what an external value holds: an element of it. What has a position in
+/// one, as in a tuple, has that as its segment.
+pub const ELEMENT: &str = "[]";
+
+/// True for the segment of what an external value holds.
+pub fn is_held_part(segment: &str) -> bool {
+    segment == ELEMENT || !segment.is_empty() && segment.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Returns the external callable, if this is the name of what a call of it gives.
 pub fn external_callable(result: &str) -> Option<&str> {
     result.strip_suffix(CALL_SUFFIX)

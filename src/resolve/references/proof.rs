@@ -4,15 +4,16 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Ty};
-use crate::inference::{derived, extensions, hierarchy, infer, lookup, outside, scopes};
+use crate::inference::{derived, extensions, hierarchy, infer, lookup, outside, scopes, type_flow};
 use crate::references::heuristic;
 use crate::references::outcome::{external, unresolved};
 use crate::units::import_target::family;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
+use cograph_grammar::MemberLookup;
 use cograph_model::facts::{Expr, ExprId, Run, ScopeId, Site, external_callable, flags};
 use cograph_model::graph::{FileId, Resolution, SymbolRef, Target};
-use cograph_model::{SiteKind, Step, Verdict};
+use cograph_model::{SiteKind, Step, SymbolKind, Verdict};
 
 /// Marks at the start of a module's name that no library has: paths of the repository, or aliases
 /// of such.
@@ -86,7 +87,7 @@ pub(super) fn unproven(
         Ty::Builtin(made, _) => is_result_of_builtin(db, file, made),
         _ => false,
     };
-    if !is_value || !has_members(db, file, name) || !is_open(db, file, object) {
+    if !is_value || !has_members(db, file, name) || !is_open(db, file, object, name) {
         return None;
     }
     let found = possible(db, file, site, name);
@@ -191,26 +192,26 @@ fn is_loaded_module(db: &Db, file: FileId, of: &Ty) -> bool {
     matches!(of, Ty::External(called) if external_callable(called).is_some_and(loads))
 }
 
-/// True if a value of a library type may be of the repository.
-fn is_open(db: &Db, file: FileId, value: ExprId) -> bool {
+/// True if a value of a library type may be one of the repository that has a member.
+fn is_open(db: &Db, file: FileId, value: ExprId, member: Name) -> bool {
     let Some(position) = value.get() else { return false };
     if db.is_too_deep() || !db.budget.take(1) {
         return false;
     }
     let unit = db.program.known(file);
-    let inner = |value| is_open(db, file, value);
+    let inner = |value| is_open(db, file, value, member);
     db.deeper(|| match unit.facts.exprs[position] {
         Expr::Name(name, scope) => {
             let name = db.name(file, name);
             match scopes::lookup(db, file, name, scope, unit.facts.positions[position]) {
                 Some((Entity::Symbols(symbols), _)) => {
-                    symbols.iter().any(|symbol| holds_open(db, *symbol))
+                    symbols.iter().any(|symbol| holds_open(db, *symbol, member))
                 }
                 Some((Entity::Local(of, bindings), _)) => bindings.iter().any(|id| {
                     let binding = db.program.known(of).binding(*id);
                     match binding.ty().is_some() {
-                        true => is_generic(db, of, binding.ty()),
-                        false => is_open(db, of, binding.value),
+                        true => may_give_own(db, of, binding.ty(), member),
+                        false => is_open(db, of, binding.value, member),
                     }
                 }),
                 _ => false,
@@ -219,12 +220,12 @@ fn is_open(db: &Db, file: FileId, value: ExprId) -> bool {
         Expr::Member(object, name) => match infer::ty(db, file, object) {
             of @ (Ty::Instance(..) | Ty::Type(..)) => {
                 let fields = lookup::member_symbols(db, &of, db.name(file, name));
-                fields.is_empty() || fields.iter().any(|symbol| holds_open(db, *symbol))
+                fields.is_empty() || fields.iter().any(|symbol| holds_open(db, *symbol, member))
             }
             _ => inner(object) || is_dynamic(db, file) && !is_path(db, file, object),
         },
-        Expr::Call(callee, args) => is_open_result(db, file, callee, args),
-        Expr::Construct(ty, _) | Expr::OfType(ty) => is_generic(db, file, ty),
+        Expr::Call(callee, args) => is_open_result(db, file, (callee, args), member),
+        Expr::Construct(ty, _) | Expr::OfType(ty) => may_give_own(db, file, ty, member),
         Expr::Await(value) | Expr::Unwrapped(value) | Expr::Argument(value, _) => inner(value),
         Expr::Index(value, _)
         | Expr::Element(value)
@@ -240,18 +241,18 @@ fn is_open(db: &Db, file: FileId, value: ExprId) -> bool {
 
 /// True if a variable or field may hold a value of the repository, or a property or function give
 /// one.
-fn holds_open(db: &Db, symbol: SymbolRef) -> bool {
+fn holds_open(db: &Db, symbol: SymbolRef, name: Name) -> bool {
     let entry = db.program.symbol(symbol);
     if entry.ty.is_some() {
-        return is_generic(db, symbol.file, entry.ty);
+        return may_give_own(db, symbol.file, entry.ty, name);
     }
     let values = &db.program.known(symbol.file).facts.lists[entry.values.range()];
-    values.iter().any(|value| is_open(db, symbol.file, *value))
+    values.iter().any(|value| is_open(db, symbol.file, *value, name))
 }
 
 /// True if the result of calling a library may be of the repository: where types are declared,
 /// only with arguments or a receiver of it.
-fn is_open_result(db: &Db, file: FileId, callee: ExprId, args: Run) -> bool {
+fn is_open_result(db: &Db, file: FileId, (callee, args): (ExprId, Run), member: Name) -> bool {
     let unit = db.program.known(file);
     let Some(position) = callee.get() else { return true };
     let called = unit.facts.exprs[position];
@@ -260,7 +261,7 @@ fn is_open_result(db: &Db, file: FileId, callee: ExprId, args: Run) -> bool {
         Expr::Name(name, _) => (None, name),
         _ => return true,
     };
-    let is_open_object = || object.is_some_and(|object| is_open(db, file, object));
+    let is_open_object = || object.is_some_and(|object| is_open(db, file, object, member));
     if makes_instance(db, file, unit.text(name)) {
         return is_open_object();
     }
@@ -271,7 +272,7 @@ fn is_open_result(db: &Db, file: FileId, callee: ExprId, args: Run) -> bool {
     if let Ty::Callable(symbols, _) = infer::ty(db, file, callee)
         && symbols.iter().all(|symbol| db.program.symbol(*symbol).ty.is_some())
     {
-        return symbols.iter().any(|symbol| holds_open(db, *symbol));
+        return symbols.iter().any(|symbol| holds_open(db, *symbol, member));
     }
     if is_open_object() {
         return true;
@@ -302,16 +303,63 @@ fn makes_instance(db: &Db, file: FileId, name: &str) -> bool {
         && name.starts_with(char::is_uppercase)
 }
 
-/// True if a type as it is written has arguments.
-fn is_generic(db: &Db, file: FileId, ty: ExprId) -> bool {
+/// True if a value of a type, as it is written, may give one of the repository that has a member: a
+/// library's type has it among its arguments. What the language's own types hold is known.
+fn may_give_own(db: &Db, file: FileId, ty: ExprId, name: Name) -> bool {
+    let Some(position) = ty.get() else { return false };
+    if db.is_too_deep() || !db.budget.take(1) {
+        return true;
+    }
     let facts = db.program.known(file).facts;
-    let mut ty = ty;
-    loop {
-        match ty.get().map(|position| facts.exprs[position]) {
-            Some(Expr::Wrap(inner, _) | Expr::OfType(inner)) => ty = inner,
-            Some(Expr::Apply(..)) => return true,
-            _ => return false,
+    let any = |parts: Run| {
+        let mut parts = facts.lists[parts.range()].iter();
+        parts.any(|part| may_give_own(db, file, *part, name))
+    };
+    db.deeper(|| match facts.exprs[position] {
+        Expr::Wrap(inner, _) | Expr::OfType(inner) => may_give_own(db, file, inner, name),
+        Expr::Tuple(parts) | Expr::Union(parts) | Expr::Function(parts) if has_traits(db, file) => {
+            any(parts)
         }
+        // Elsewhere it may be of a type that derives from it.
+        Expr::Apply(..) if !has_traits(db, file) => true,
+        Expr::Apply(base, args) => match infer::type_of(db, file, base) {
+            Ty::External(of) if type_flow::flow(db, file, &of).is_none() => {
+                let args = facts.lists[args.range()].iter();
+                args.map(|arg| infer::type_of(db, file, *arg)).any(|arg| may_be_own(db, &arg, name))
+            }
+            _ => any(args),
+        },
+        _ => false,
+    })
+}
+
+/// True if a type may be one of the repository that has a member, or hold one.
+fn may_be_own(db: &Db, of: &Ty, name: Name) -> bool {
+    match of {
+        Ty::External(_) => false,
+        Ty::Builtin(_, args) | Ty::BuiltinType(_, args) | Ty::Tuple(args) | Ty::Union(args) => {
+            args.iter().any(|arg| may_be_own(db, arg, name))
+        }
+        // A type parameter has the members of its bounds.
+        Ty::Param(file, _) => {
+            own_members(db, *file, name).any(|member| is_of_interface(db, member))
+        }
+        _ => true,
+    }
+}
+
+/// True in languages whose types derive from none: members are a type's own, or those of traits.
+fn has_traits(db: &Db, file: FileId) -> bool {
+    let resolution = &db.program.known(file).language.manifest.resolution;
+    resolution.members == MemberLookup::InherentFirst
+}
+
+/// True for a member of a trait or interface.
+fn is_of_interface(db: &Db, member: SymbolRef) -> bool {
+    let container = db.program.symbol(member).container;
+    container.is_some() && {
+        let container = db.program.symbol(SymbolRef { file: member.file, symbol: container });
+        matches!(container.kind, SymbolKind::Trait | SymbolKind::Interface)
     }
 }
 
@@ -338,6 +386,5 @@ fn is_path(db: &Db, file: FileId, value: ExprId) -> bool {
 
 /// True in languages in which results have no declared type.
 fn is_dynamic(db: &Db, file: FileId) -> bool {
-    let rules = &db.program.known(file).language.manifest.resolution;
-    rules.infer_returns && !rules.variables_keep_types
+    db.program.known(file).language.manifest.resolution.is_dynamic()
 }

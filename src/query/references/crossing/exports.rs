@@ -4,9 +4,11 @@
 //! manager, then a symbol of its top level or one that it hands on, then members. A name that can
 //! be read only in part leads to every public symbol that it may mean, each possible.
 
+mod bases;
 mod headers;
 mod members;
 mod modules;
+mod parts;
 mod public;
 
 use crate::graph::answer::Certainty;

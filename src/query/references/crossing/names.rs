@@ -15,7 +15,7 @@ use crate::references::crossing::headers;
 use crate::references::outside::members;
 use cograph_grammar as grammar;
 use cograph_model::cancel::CancelToken;
-use cograph_model::facts::external_callable;
+use cograph_model::facts::{external_callable, is_held_part};
 use cograph_model::{SiteKind, SymbolKind, words};
 use cograph_store::{FileKey, ImportRow, NameKey, SiteRow, SiteTarget, Snapshot};
 
@@ -233,7 +233,9 @@ pub fn may_name(text: &str, container: &str, name: &str) -> bool {
     let before = parts.len().checked_sub(2).map(|at| parts[at]);
     let own = segments(container).last().copied();
     let fits = match (before, own) {
-        (Some(before), Some(own)) => before == own || external_callable(before).is_some(),
+        (Some(before), Some(own)) => {
+            before == own || external_callable(before).is_some() || is_held_part(before)
+        }
         _ => true,
     };
     fits && last_part(text) == name
@@ -277,6 +279,7 @@ mod tests {
     fn a_name_of_another_container_is_none_of_a_member() {
         assert!(may_name("lib.Walk.new", "Walk", "new"));
         assert!(may_name("lib.make().new", "Walk", "new"));
+        assert!(may_name("lib.walks.[].new", "Walk", "new"));
         assert!(!may_name("alloc.boxed.Box.new", "Walk", "new"));
         assert!(may_name("other.greet", "", "greet"));
         assert!(!may_name("other.greets", "", "greet"));

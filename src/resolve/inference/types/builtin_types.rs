@@ -9,12 +9,16 @@ use crate::inference::members::prototypes::FUNCTION;
 use crate::inference::members::type_flow::last_segment;
 use crate::inference::members::{aliases, hierarchy, inherent, type_flow};
 use crate::inference::types::{generics, return_types};
+use crate::units::bounds::qualified;
 use crate::units::interner::Name;
 use cograph_grammar::{FlowKind, ImplicitUse};
 use cograph_model::SymbolKind;
-use cograph_model::facts::ExprId;
+use cograph_model::facts::{CALL_SUFFIX, ELEMENT, ExprId, external_callable, is_held_part};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
+
+/// Type of a variant that holds a value of the table's own type.
+const VARIANT_OF_ITSELF: &str = "tuple<Self>";
 
 /// Returns a generic type with arguments, or the type inside a transparent wrapper.
 pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
@@ -97,6 +101,7 @@ pub(crate) fn element(db: &Db, file: FileId, value: &Ty) -> Ty {
             let item = || item_of_instance(db, file, *symbol, value);
             db.in_progress.once(iteration, item).unwrap_or(Ty::Unknown)
         }
+        Ty::External(name) => part_outside(db, file, name, ELEMENT),
         _ => Ty::Unknown,
     }
 }
@@ -188,6 +193,11 @@ fn is_slice(db: &Db, file: FileId, key: ExprId) -> bool {
 }
 
 fn applied_outside(db: &Db, file: FileId, name: &Rc<str>, key: ExprId) -> Ty {
+    // A value is no type with arguments.
+    if is_held_part(type_flow::last_segment(name)) || external_callable(name).is_some() {
+        let element = part_outside(db, file, name, ELEMENT);
+        return if element.is_known() { element } else { Ty::External(name.clone()) };
+    }
     let arg = db.instance_of_expr(file, key);
     applied(db, file, Ty::External(name.clone()), &[arg])
 }
@@ -237,8 +247,32 @@ pub(super) fn item(db: &Db, file: FileId, value: &Ty, position: usize) -> Ty {
         // Variant of a builtin type, with its parts from a type flow table.
         Ty::Function(parts) if matches!(**parts, Ty::Tuple(_)) => item(db, file, parts, position),
         Ty::Type(..) | Ty::Instance(..) => positional(db, value, position),
+        Ty::External(name) if has_parts(db, file, name) => {
+            part_outside(db, file, name, &position.to_string())
+        }
         _ => Ty::Unknown,
     }
+}
+
+/// Names what a value outside holds, in languages whose types are declared: elsewhere it may be
+/// anything that was put in.
+fn part_outside(db: &Db, file: FileId, name: &Rc<str>, part: &str) -> Ty {
+    match db.program.known(file).language.manifest.resolution.is_dynamic() {
+        true => Ty::Unknown,
+        false => Ty::External(qualified(name, ".", part)),
+    }
+}
+
+/// True for a value outside that may have parts by position: not for the member of a value by the
+/// name of a variant that is the repository's, or unknown.
+fn has_parts(db: &Db, file: FileId, outside: &str) -> bool {
+    let last = type_flow::last_segment(outside);
+    let is_member_of_value = outside[..outside.len() - last.len()].contains(CALL_SUFFIX);
+    let tables = &db.program.known(file).language.manifest.flow;
+    !is_member_of_value
+        || external_callable(last).is_some()
+        || is_held_part(last)
+        || tables.values().any(|table| table.members.contains_key(last))
 }
 
 /// Returns a part of a value by the member for its position in the type flow table.
@@ -249,7 +283,7 @@ fn part_in_table(db: &Db, file: FileId, value: &Ty, position: usize) -> Option<T
 }
 
 /// Returns the type of a member of a builtin value, from its type flow table.
-pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<str>) -> Ty {
+pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified_name: &Rc<str>) -> Ty {
     if let Some(result) = inherent::outside_member_of(db, object, name) {
         return if db.wanted() == Some(Wanted::Others) { result } else { Ty::function(result) };
     }
@@ -264,7 +298,7 @@ pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<st
             (&inherited, &none)
         }
         // External members are inherited from an external base.
-        _ => match qualified.rsplit_once('.') {
+        _ => match qualified_name.rsplit_once('.') {
             Some((base, _)) => {
                 library = hierarchy::library_base(db, object);
                 match &library {
@@ -275,7 +309,7 @@ pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<st
                     }
                 }
             }
-            None => return Ty::External(qualified.clone()),
+            None => return Ty::External(qualified_name.clone()),
         },
     };
     let text = db.program.text(name);
@@ -288,6 +322,10 @@ pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<st
             return type_flow::instantiated(template, flow, args, object);
         }
         if let Some(template) = flow.members.get(text).or(flow.any.as_ref()) {
+            // A type of a library by the same name has variants with types of their own.
+            if matches!(object, Ty::External(_)) && template == VARIANT_OF_ITSELF {
+                return Ty::External(qualified_name.clone());
+            }
             if flow.any.is_some() && !flow.members.contains_key(text) {
                 return type_flow::instantiated(template, flow, args, object);
             }
@@ -307,7 +345,7 @@ pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified: &Rc<st
         let is_value = db.wanted() == Some(Wanted::Others);
         return if is_value { result } else { Ty::function(result) };
     }
-    Ty::External(qualified.clone())
+    Ty::External(qualified_name.clone())
 }
 
 /// Returns the field of a value by position.

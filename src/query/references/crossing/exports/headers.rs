@@ -5,6 +5,7 @@ use super::public::Exports;
 use crate::graph::error::QueryError;
 use crate::names::keys_of;
 use cograph_grammar::{self as grammar, FlowKind, Language, TypeFlow};
+use cograph_model::facts::ELEMENT;
 use cograph_model::{SiteKind, SymbolKind};
 use cograph_store::{SiteRow, SymbolKey, SymbolRow};
 
@@ -27,6 +28,22 @@ pub(super) struct HeldValue {
     pub(super) ty: SymbolKey,
     /// What holds it, outermost first.
     pub(super) holders: Vec<Holder>,
+    /// Type parameters of the types on the way to it that may be its own.
+    pub(super) params: Vec<TypeParam>,
+}
+
+/// Type parameter with a default, which is meant where nothing else is known to be.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct TypeParam {
+    name: String,
+    ty: SymbolKey,
+}
+
+impl HeldValue {
+    /// A value that nothing holds.
+    pub(super) fn of(ty: SymbolKey) -> Self {
+        Self { ty, holders: Vec::new(), params: Vec::new() }
+    }
 }
 
 /// Type around another one: `Vec<..>`, `Map<.., ..>`, `[..]`.
@@ -40,7 +57,7 @@ pub(super) struct Holder {
 
 /// Values of types that nothing holds.
 pub(super) fn plain(types: Vec<SymbolKey>) -> Vec<HeldValue> {
-    types.into_iter().map(|ty| HeldValue { ty, holders: Vec::new() }).collect()
+    types.into_iter().map(HeldValue::of).collect()
 }
 
 /// Language of a symbol.
@@ -85,7 +102,7 @@ pub(super) fn handed_on(template: &str, flow: &TypeFlow, value: &HeldValue) -> O
     }
     if let Some(position) = flow.params.iter().position(|param| param == template) {
         let is_it = position == holder.position || flow.params.len() == 1;
-        return is_it.then(|| HeldValue { ty: value.ty, holders: inner.to_vec() });
+        return is_it.then(|| HeldValue { holders: inner.to_vec(), ..value.clone() });
     }
     let (head, arguments) = template.split_once('<')?;
     let arguments = arguments.strip_suffix('>')?;
@@ -94,6 +111,36 @@ pub(super) fn handed_on(template: &str, flow: &TypeFlow, value: &HeldValue) -> O
         passed.holders.insert(0, Holder { name: head.to_owned(), position });
         Some(passed)
     })
+}
+
+/// What the outermost holder of a value holds: the part of a tuple, if it has that position, or an
+/// element.
+pub(super) fn held_part(
+    language: Option<&Language>,
+    value: &HeldValue,
+    part: &str,
+) -> Option<HeldValue> {
+    let mut holders = &value.holders[..];
+    while let Some((holder, inner)) = holders.split_first() {
+        let held = HeldValue { holders: inner.to_vec(), ..value.clone() };
+        if holder.name == TUPLE {
+            return (part.parse() == Ok(holder.position)).then_some(held);
+        }
+        if part == ELEMENT && holder.name == LIST {
+            return Some(held);
+        }
+        let (_, flow) = language?.flow(&holder.name)?;
+        match (&flow.element, flow.kind) {
+            (Some(element), _) if part == ELEMENT => {
+                let value = HeldValue { holders: holders.to_vec(), ..value.clone() };
+                return handed_on(element, flow, &value);
+            }
+            // A value of it is one of what it holds.
+            (_, Some(FlowKind::Transparent)) => holders = inner,
+            _ => return None,
+        }
+    }
+    None
 }
 
 /// Arguments at the top level of a list of types.
@@ -125,23 +172,42 @@ pub(super) fn every_value_gives(
 }
 
 /// Values of types of the repository by the header of a field, or by the result in that of a
-/// function.
+/// function; a type parameter, also one of `known`, by its default.
 pub(super) fn values_of(
     exports: &Exports<'_>,
     of: &SymbolRow,
+    known: &[TypeParam],
 ) -> Result<Vec<HeldValue>, QueryError> {
     let places = match of.kind.is_callable() {
+        // Its parts are behind its name, which may be that of a type as well.
+        _ if of.kind == SymbolKind::Variant => {
+            let parts = of.signature.strip_prefix(&*of.name_text).unwrap_or_default();
+            [String::new(), parts.to_owned()]
+        }
         true => {
             let (front, behind) = around_parameters(&of.signature, &of.name_text);
             [without_brackets(front), behind.to_owned()]
         }
         false => [String::new(), of.signature.to_string()],
     };
+    let mut params = known.to_vec();
+    if let Some(container) = of.container {
+        params.extend(params_of(exports, container)?);
+    }
+    let own_words = match language_of(exports, of.key)? {
+        Some(language) => &language.manifest.names.self_type[..],
+        None => &[],
+    };
     let mut found: [Vec<HeldValue>; 2] = Default::default();
     let mut add = |place: usize, at: usize, name: &str, ty: SymbolKey| {
         let found = &mut found[place];
         if !found.iter().any(|known| known.ty == ty) {
-            found.push(HeldValue { ty, holders: holders_of(&places[place], at, name.len()) });
+            let text = &places[place];
+            let is_handed_on = |param: &&TypeParam| {
+                has_word(text, &param.name) || own_words.iter().any(|word| has_word(text, word))
+            };
+            let params = params.iter().filter(is_handed_on).cloned().collect();
+            found.push(HeldValue { ty, holders: holders_of(text, at, name.len()), params });
         }
     };
     for site in types_in(exports, of)? {
@@ -155,12 +221,16 @@ pub(super) fn values_of(
             }
         }
     }
-    if let Some(container) = of.container
-        && let Some(language) = language_of(exports, of.key)?
-    {
+    for param in &params {
+        for (place, text) in places.iter().enumerate() {
+            if let Some(at) = word_at(text, &param.name) {
+                add(place, at, &param.name, param.ty);
+            }
+        }
+    }
+    if let Some(container) = of.container {
         let kind = exports.lookup.symbol(container)?.kind;
-        let own = language.manifest.names.self_type.iter();
-        let mut own = own.filter_map(|word| Some((word, word_at(&places[1], word)?)));
+        let mut own = own_words.iter().filter_map(|word| Some((word, word_at(&places[1], word)?)));
         if (kind.is_type() || kind == SymbolKind::Module)
             && let Some((word, at)) = own.next()
         {
@@ -169,6 +239,31 @@ pub(super) fn values_of(
     }
     let [front, behind] = found;
     Ok(if front.is_empty() { behind } else { front })
+}
+
+/// Type parameters of a type with a default, by its header.
+fn params_of(exports: &Exports<'_>, ty: SymbolKey) -> Result<Vec<TypeParam>, QueryError> {
+    let row = exports.lookup.symbol(ty)?;
+    let Some(list) = row.signature.split_once('<').map(|(_, list)| list) else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for param in arguments_of(list) {
+        let Some((declared, default)) = param.split_once('=') else { continue };
+        let declared = declared.split(':').next().unwrap_or_default().trim();
+        let name = declared.rsplit(' ').next().unwrap_or_default();
+        for site in types_in(exports, &row)? {
+            if !has_word(default, &exports.lookup.name(site.name)?) {
+                continue;
+            }
+            for target in exports.lookup.targets(&site)? {
+                if exports.lookup.symbol(target)?.kind.is_type() {
+                    found.push(TypeParam { name: name.to_owned(), ty: target });
+                }
+            }
+        }
+    }
+    Ok(found)
 }
 
 /// Types around a name in a header, outermost first.
@@ -221,7 +316,8 @@ fn types_in(exports: &Exports<'_>, of: &SymbolRow) -> Result<Vec<SiteRow>, Query
         // Of a field, or of a declaration without a body: what encloses them is around it.
         let file = exports.lookup.file(of.file)?;
         let words = of.signature.split(|letter| !is_of_word(letter));
-        for word in words.filter(|word| !word.is_empty() && **word != *of.name_text) {
+        let is_own = |word: &str| *word == *of.name_text && of.kind != SymbolKind::Variant;
+        for word in words.filter(|word| !word.is_empty() && !is_own(word)) {
             for key in keys_of(&exports.lookup, word)? {
                 sites.extend(snapshot.sites_named(&file, key)?);
             }

@@ -1,21 +1,19 @@
-//! Members of symbols along a qualified name: of types and their bases, of modules inside of a
-//! file, and of what a call returns.
+//! Members of symbols along a qualified name: of types, of modules inside of a file, and of what a
+//! call returns.
 
+use super::bases::member;
 use super::headers::{
-    HeldValue, every_value_gives, handed_on, holder_member, infers_result, language_of, plain,
-    values_of,
+    HeldValue, TypeParam, every_value_gives, handed_on, holder_member, infers_result, language_of,
+    plain, values_of,
 };
-use super::modules::{by_other_name, is_import_in, is_module};
+use super::modules::is_module;
+use super::parts;
 use super::public::{Exports, Part};
 use crate::graph::answer::Certainty;
 use crate::graph::error::QueryError;
-use crate::names::keys_of;
-use cograph_grammar::{ImplicitUse, Language, MemberLookup};
-use cograph_model::RelationKind;
+use cograph_grammar::{ImplicitUse, Language};
+use cograph_model::facts::is_held_part;
 use cograph_store::SymbolKey;
-
-/// Maximum number of bases in which a member is looked for.
-const MAX_BASES: usize = 200;
 
 /// What the rest of a name leads to.
 #[derive(Debug)]
@@ -34,6 +32,8 @@ pub(super) struct Followed {
 #[derive(Default)]
 struct PartMeaning {
     found: Vec<SymbolKey>,
+    /// Type parameters with a default of the types whose members these are.
+    params: Vec<TypeParam>,
     /// Values that a type of the language hands on: the element of a list.
     passed: Vec<HeldValue>,
     is_outside: bool,
@@ -47,6 +47,7 @@ pub(super) fn members(
     rest: &[Part<'_>],
 ) -> Result<Followed, QueryError> {
     let (mut here, mut part, mut certainty) = (from, first, Certainty::Certain);
+    let mut params: Vec<TypeParam> = Vec::new();
     let mut passed: Vec<HeldValue> = Vec::new();
     for next in rest {
         let (mut reached, mut infers) = (PartMeaning::default(), false);
@@ -55,11 +56,14 @@ pub(super) fn members(
             exports.lookup.check()?;
             let row = exports.lookup.symbol(symbol)?;
             let gives_result = part.is_called && row.kind.is_callable();
+            if !gives_result && row.kind.is_type() && is_held_part(next.name) {
+                values.extend(plain(vec![symbol]));
+            }
             if !gives_result {
                 member(exports, symbol, next.name, &mut reached.found)?;
                 let is_type = row.kind.is_type() && !part.is_called;
                 if is_type && next.is_called && reached.found.is_empty() {
-                    let made = HeldValue { ty: symbol, holders: Vec::new() };
+                    let made = HeldValue::of(symbol);
                     let is_maker = makes_instance(exports, symbol, next.name)?;
                     let given = match is_maker {
                         true => Some(made),
@@ -73,7 +77,7 @@ pub(super) fn members(
             if gives_result || is_value && reached.found.is_empty() {
                 // The type is read from the header, or was inferred.
                 certainty = certainty.max(Certainty::Likely);
-                let mut types = values_of(exports, &row)?;
+                let mut types = values_of(exports, &row, &params)?;
                 if types.is_empty() {
                     types = plain(exports.lookup.inferred_types(symbol)?);
                 }
@@ -91,14 +95,14 @@ pub(super) fn members(
                 }
             }
         }
-        let PartMeaning { found, passed: next_passed, is_outside } = reached;
+        let PartMeaning { found, params: next_params, passed: next_passed, is_outside } = reached;
         if !next_passed.is_empty() {
             certainty = certainty.max(Certainty::Likely);
         }
         if found.is_empty() && next_passed.is_empty() {
             return Ok(Followed { found, certainty, is_inferred: infers, is_outside });
         }
-        (here, part, passed) = (found, *next, next_passed);
+        (here, part, params, passed) = (found, *next, next_params, next_passed);
     }
     let is_outside = here.is_empty();
     Ok(Followed { found: here, certainty, is_inferred: false, is_outside })
@@ -120,10 +124,14 @@ fn follow(
     reached: &mut PartMeaning,
 ) -> Result<(), QueryError> {
     let language = language_of(exports, value.ty)?;
+    if is_held_part(name) {
+        reached.passed.extend(parts::part_of(exports, language, value, name)?);
+        return Ok(());
+    }
     let mut holders = &value.holders[..];
     while let Some((holder, inner)) = holders.split_first() {
         if let Some((flow, template)) = holder_member(language, &holder.name, name) {
-            let held = HeldValue { ty: value.ty, holders: holders.to_vec() };
+            let held = HeldValue { holders: holders.to_vec(), ..value.clone() };
             match handed_on(template, flow, &held) {
                 Some(passed) => reached.passed.push(passed),
                 None => reached.is_outside = true,
@@ -134,110 +142,11 @@ fn follow(
     }
     let before = reached.found.len();
     member(exports, value.ty, name, &mut reached.found)?;
-    if reached.found.len() == before {
-        let alone = HeldValue { ty: value.ty, holders: Vec::new() };
+    if reached.found.len() > before {
+        reached.params.extend(value.params.iter().cloned());
+    } else {
+        let alone = HeldValue { holders: Vec::new(), ..value.clone() };
         reached.passed.extend(every_value_gives(exports, &alone, name)?);
     }
     Ok(())
-}
-
-/// Adds the members of a type or module by a name, its own or those of its nearest bases.
-fn member(
-    exports: &Exports<'_>,
-    container: SymbolKey,
-    name: &str,
-    found: &mut Vec<SymbolKey>,
-) -> Result<(), QueryError> {
-    let mut level = vec![container];
-    let (mut seen, before) = (level.clone(), found.len());
-    while !level.is_empty() && seen.len() < MAX_BASES {
-        let mut is_found = false;
-        for head in exports.heads(name)?.iter() {
-            if head.container.is_some_and(|own| level.contains(&own))
-                && exports.is_public(head.key)?
-            {
-                is_found = true;
-                if !found.contains(&head.key) {
-                    found.push(head.key);
-                }
-            }
-        }
-        for &module in &level {
-            is_found |= imported(exports, module, name, found)?;
-        }
-        if is_found {
-            return without_hidden(exports, container, found, before);
-        }
-        let mut above = Vec::new();
-        for &symbol in &level {
-            for relation in exports.lookup.relations_from(symbol)?.iter() {
-                let is_base = matches!(
-                    relation.kind,
-                    RelationKind::Inherits | RelationKind::Implements | RelationKind::Defines
-                );
-                if is_base && !seen.contains(&relation.to) {
-                    seen.push(relation.to);
-                    above.push(relation.to);
-                }
-            }
-        }
-        level = above;
-    }
-    Ok(())
-}
-
-/// Removes the new members that the type has for an interface, where one of its own hides them.
-fn without_hidden(
-    exports: &Exports<'_>,
-    container: SymbolKey,
-    found: &mut Vec<SymbolKey>,
-    before: usize,
-) -> Result<(), QueryError> {
-    let language = language_of(exports, container)?;
-    let hides =
-        |language: &Language| language.manifest.resolution.members == MemberLookup::InherentFirst;
-    if found.len() < before + 2 || !language.is_some_and(hides) {
-        return Ok(());
-    }
-    let mut own = Vec::new();
-    for &key in &found[before..] {
-        let relations = exports.lookup.relations_from(key)?;
-        if !relations.iter().any(|one| one.kind == RelationKind::Overrides) {
-            own.push(key);
-        }
-    }
-    if !own.is_empty() {
-        found.truncate(before);
-        found.extend(own);
-    }
-    Ok(())
-}
-
-/// Adds what a module inside of a file imports by a name; true if there is something.
-fn imported(
-    exports: &Exports<'_>,
-    module: SymbolKey,
-    name: &str,
-    found: &mut Vec<SymbolKey>,
-) -> Result<bool, QueryError> {
-    let row = exports.lookup.symbol(module)?;
-    if !is_module(row.kind) {
-        return Ok(false);
-    }
-    let (file, mut is_found) = (exports.lookup.file(row.file)?, false);
-    for key in keys_of(&exports.lookup, name)? {
-        let sites = exports.lookup.snapshot.sites_named(&file, key)?;
-        for site in &sites {
-            if !is_import_in(exports, &file, site, Some(module))? {
-                continue;
-            }
-            for target in exports.lookup.targets(site)? {
-                is_found = true;
-                if !found.contains(&target) {
-                    found.push(target);
-                }
-            }
-        }
-    }
-    Ok(by_other_name(exports, &file, name, Some(module), found)? || is_found)
 }
