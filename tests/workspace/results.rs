@@ -177,6 +177,28 @@ fn a_pattern_has_the_parts_of_what_a_library_gives_rust() {
 }
 
 #[test]
+fn uses_by_a_name_that_the_user_gives_typescript() {
+    check(
+        &[
+            ("lib/package.json", "{\"name\": \"@acme/tree\", \"main\": \"index.js\"}"),
+            ("lib/index.ts", "export function make() {}\nexport function bake() {}\n"),
+            ("user/package.json", "{\"dependencies\": {\"@acme/tree\": \"^1.0.0\"}}"),
+            (
+                "user/imported.ts",
+                "import { make as made } from '@acme/tree';\nexport function run() { made(); }\n",
+            ),
+            (
+                "user/held.ts",
+                "import * as tree from '@acme/tree';\n\
+                 export function run() {\n  const made = tree.bake;\n  made();\n}\n\
+                 export function call() { tree.bake(); }\n",
+            ),
+        ],
+        &[("make", &["user/imported.ts: run:2"]), ("bake", &["user/held.ts: run:4, call:6"])],
+    );
+}
+
+#[test]
 fn an_answer_says_what_is_not_followed_to_another_repository() {
     let workspace = super::Workspace::with(super::PYTHON);
     let deep = "calls from other repositories are direct ones: callers of those are not followed";

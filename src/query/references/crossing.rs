@@ -8,6 +8,7 @@
 //!
 //! Each function reads one snapshot. Nothing is stored: an edge is as fresh as both snapshots.
 
+mod ends;
 mod exports;
 mod headers;
 mod names;

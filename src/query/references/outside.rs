@@ -13,7 +13,7 @@ use crate::references::answer::{Reference, ReferencesParams};
 use crate::references::listing::is_test;
 use cograph_model::cancel::CancelToken;
 use cograph_model::{SiteKind, Verdict};
-use cograph_store::{NameKey, SiteTarget, Snapshot};
+use cograph_store::{NameKey, Snapshot};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -72,13 +72,13 @@ pub fn outside(
             continue;
         }
         let before = total;
-        for site in snapshot.sites_outside(&file)? {
-            let SiteTarget::External(name) = site.target else { continue };
+        for (key, name) in snapshot.targets_outside(&file)? {
             if let std::collections::hash_map::Entry::Vacant(entry) = fits.entry(name) {
                 let text = lookup.name(name)?;
                 entry.insert(members(&text, &chain).map(|members| (members, text)));
             }
             let Some((members, text)) = &fits[&name] else { continue };
+            let Some(site) = snapshot.site(key)? else { continue };
             is_known = true;
             let admits = (params.kinds.is_empty() || params.kinds.contains(&site.kind))
                 && filter.admits(file.mark())

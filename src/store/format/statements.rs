@@ -189,13 +189,18 @@ statements! {
                   16";
 
     // Sites.
+    SITE_BY_KEY = concat!(site_columns!(), " WHERE id = ?1");
     SITES_BETWEEN = concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 ORDER BY id");
     SITES_NAMED_BETWEEN = concat!(
         site_columns!(),
         " WHERE id >= ?1 AND id < ?2 AND name = ?3 ORDER BY id"
     );
-    SITES_OUTSIDE_BETWEEN =
-        concat!(site_columns!(), " WHERE id >= ?1 AND id < ?2 AND mark & 7 = 3 ORDER BY id");
+    TARGETS_OUTSIDE_BETWEEN =
+        "SELECT id, target FROM site WHERE id >= ?1 AND id < ?2 AND mark & 7 = 3 ORDER BY id";
+    SITES_OUTSIDE_NAMED_BETWEEN = concat!(
+        site_columns!(),
+        " WHERE id >= ?1 AND id < ?2 AND name = ?3 AND mark & 7 = 3 ORDER BY id"
+    );
     NAMES_BETWEEN =
         "SELECT name, mark, col FROM site WHERE id >= ?1 AND id < ?2 AND name <> ?3 ORDER BY id";
     SITES_OF_SYMBOL = concat!(

@@ -1,9 +1,6 @@
 //! Uses of what is outside of a repository, by the last part of its qualified name.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
-
-use rustc_hash::FxHashMap;
 
 use crate::graph::answer::{SiteInfo, SymbolInfo, Tests};
 use crate::graph::error::QueryError;
@@ -11,13 +8,14 @@ use crate::graph::filter::FileFilter;
 use crate::graph::having::having;
 use crate::graph::lookup::Lookup;
 use crate::names::segments;
+use crate::references::crossing::ends::{Ends, last_part};
 use crate::references::crossing::headers;
 use crate::references::outside::members;
 use cograph_grammar as grammar;
 use cograph_model::cancel::CancelToken;
 use cograph_model::facts::{external_callable, is_held_part};
 use cograph_model::{SiteKind, SymbolKind, words};
-use cograph_store::{FileKey, ImportRow, NameKey, SiteRow, SiteTarget, Snapshot};
+use cograph_store::{FileKey, ImportRow, SiteRow, Snapshot};
 
 /// Uses to take.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -75,7 +73,7 @@ impl OutsideNames {
         let lookup = Lookup::new(snapshot, cancel)?;
         let admitted = FileFilter::new(&lookup, filter.path.as_deref(), None)?;
         let mut names: BTreeMap<OutsideName, Vec<SiteRow>> = BTreeMap::new();
-        let mut texts: FxHashMap<NameKey, Option<Rc<str>>> = FxHashMap::default();
+        let mut ends = Ends::new(&lookup, wanted)?;
         for file in files_with(&lookup, wanted)? {
             lookup.check()?;
             let file = lookup.file(file)?;
@@ -84,24 +82,11 @@ impl OutsideNames {
             }
             let declares = grammar::by_name(lookup.language(file.language))
                 .is_some_and(|language| language.manifest.modules.declares_packages());
-            let imported = match file.package.is_some() || declares {
-                true => snapshot.imports_of(file.key)?,
-                false => Vec::new(),
-            };
+            let imports = snapshot.imports_of(file.key)?;
+            let sites = ends.sites_in(&file, &imports)?;
+            let imported = if file.package.is_some() || declares { imports } else { Vec::new() };
             let mut included: Option<Vec<String>> = None;
-            for site in snapshot.sites_outside(&file)? {
-                let SiteTarget::External(name) = site.target else { continue };
-                let text = match texts.get(&name) {
-                    Some(known) => known.clone(),
-                    None => {
-                        let text = lookup.name(name)?;
-                        let fits = wanted.iter().any(|end| end == last_part(&text));
-                        let text = fits.then_some(text);
-                        texts.insert(name, text.clone());
-                        text
-                    }
-                };
-                let Some(text) = text else { continue };
+            for (site, text) in sites {
                 if !(filter.kinds.is_empty() || filter.kinds.contains(&site.kind)) {
                     continue;
                 }
@@ -137,7 +122,7 @@ impl OutsideNames {
         for sites in names.values_mut() {
             sites.sort_by_key(|site| lookup.order().site(site));
         }
-        let written = texts.into_values().flatten().map(|text| text.to_string()).collect();
+        let written = ends.found().map(|text| text.to_string()).collect();
         Ok(Self { names, written })
     }
 
@@ -241,13 +226,6 @@ pub fn may_name(text: &str, container: &str, name: &str) -> bool {
     fits && last_part(text) == name
 }
 
-/// Last part of a qualified name, without the marks of calls and macros.
-fn last_part(text: &str) -> &str {
-    let last = segments(text).last().copied().unwrap_or(text);
-    let last = external_callable(last).unwrap_or(last);
-    last.trim_end_matches('!')
-}
-
 /// Files that may use one of the names: those with its words in their text, and those whose words
 /// are not indexed.
 fn files_with(lookup: &Lookup<'_>, wanted: &[String]) -> Result<Vec<FileKey>, QueryError> {
@@ -273,7 +251,7 @@ fn files_with(lookup: &Lookup<'_>, wanted: &[String]) -> Result<Vec<FileKey>, Qu
 
 #[cfg(test)]
 mod tests {
-    use super::{last_part, may_name};
+    use super::may_name;
 
     #[test]
     fn a_name_of_another_container_is_none_of_a_member() {
@@ -283,19 +261,5 @@ mod tests {
         assert!(!may_name("alloc.boxed.Box.new", "Walk", "new"));
         assert!(may_name("other.greet", "", "greet"));
         assert!(!may_name("other.greets", "", "greet"));
-    }
-
-    #[test]
-    fn the_last_part_of_a_name_has_no_marks() {
-        for (text, expected) in [
-            ("lib.core.greet", "greet"),
-            ("@acme/greet/Greeter.hello", "hello"),
-            ("greet_lib.shout!", "shout"),
-            ("example.com/acme/greet.New().Hello", "Hello"),
-            ("lib/make()", "make"),
-            ("greet", "greet"),
-        ] {
-            assert_eq!(last_part(text), expected);
-        }
     }
 }

@@ -20,16 +20,33 @@ impl Snapshot {
         )
     }
 
+    /// Site; none if there is none.
+    pub fn site(&self, key: SiteKey) -> Result<Option<SiteRow>, StoreError> {
+        self.one(statements::SITE_BY_KEY, [key.0], site_row)
+    }
+
     /// Sites of a name in a file, by position.
     pub fn sites_named(&self, file: &FileRow, name: NameKey) -> Result<Vec<SiteRow>, StoreError> {
         let range = (file.first_site, file.first_site + file.sites, name.0);
         self.all(statements::SITES_NAMED_BETWEEN, range, site_row)
     }
 
-    /// Sites in a file whose target is outside of the repository, by position.
-    pub fn sites_outside(&self, file: &FileRow) -> Result<Vec<SiteRow>, StoreError> {
+    /// Sites in a file whose target is outside of the repository, with its name, by position.
+    pub fn targets_outside(&self, file: &FileRow) -> Result<Vec<(SiteKey, NameKey)>, StoreError> {
         let range = [file.first_site, file.first_site + file.sites];
-        self.all(statements::SITES_OUTSIDE_BETWEEN, range, site_row)
+        self.all(statements::TARGETS_OUTSIDE_BETWEEN, range, |row| {
+            Ok((SiteKey(row.get(0)?), NameKey(row.get(1)?)))
+        })
+    }
+
+    /// Sites of a name in a file whose target is outside of the repository, by position.
+    pub fn sites_outside_named(
+        &self,
+        file: &FileRow,
+        name: NameKey,
+    ) -> Result<Vec<SiteRow>, StoreError> {
+        let range = (file.first_site, file.first_site + file.sites, name.0);
+        self.all(statements::SITES_OUTSIDE_NAMED_BETWEEN, range, site_row)
     }
 
     /// Passes the names and positions of the sites of all other names in a file to `visit`, by
