@@ -411,7 +411,14 @@ pub enum Rule {
         negated: bool,
     },
     /// A cast to a type, or with `array` to an array of it. `keeps`: the value keeps its type.
-    Cast { ty: Selector, value: Option<Selector>, array: Option<bool>, keeps: Option<bool> },
+    /// `narrows`: a name in it has the type from there on.
+    Cast {
+        ty: Selector,
+        value: Option<Selector>,
+        array: Option<bool>,
+        keeps: Option<bool>,
+        narrows: Option<bool>,
+    },
     /// A comprehension: a scope of its own; its value is a `container` of `value`.
     Comprehension { value: Selector, container: String },
     /// A loop over the elements of `iterable`.

@@ -261,7 +261,13 @@ fn narrow_nested<'t>(walk: &mut Walk<'t>, condition: Node<'t>, holds: bool) {
     }
 }
 
-fn narrow_to<'t>(walk: &mut Walk<'t>, condition: Node<'t>, value: Node<'t>, ty: Node<'t>) {
+/// Narrows a name from the end of a condition, or of a cast, on.
+pub(crate) fn narrow_to<'t>(
+    walk: &mut Walk<'t>,
+    condition: Node<'t>,
+    value: Node<'t>,
+    ty: Node<'t>,
+) {
     if matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Name { .. })) {
         let name = names::name_of(walk, value);
         let ty = types::visit_type(walk, ty, Usage::Silent);

@@ -214,7 +214,7 @@ fn method_reference<'t>(
 }
 
 fn cast<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
-    let Rule::Cast { ty, value, array, keeps } = rule else { return ExprId::NONE };
+    let Rule::Cast { ty, value, array, keeps, narrows } = rule else { return ExprId::NONE };
     let ty_node = ty.first(node);
     let mut ty =
         ty_node.map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Site(SiteKind::Type)));
@@ -236,6 +236,11 @@ fn cast<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId 
         }
     }
     stated_types::of_cast(walk, value, ty, node);
+    if *narrows == Some(true)
+        && let (Some(value), Some(ty)) = (value_node, ty_node)
+    {
+        narrowing::narrow_to(walk, node, value, ty);
+    }
     let keeps = *keeps == Some(true) && value.is_some();
     if wanted.is_some() && !keeps { wanted } else { value }
 }

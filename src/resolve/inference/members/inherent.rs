@@ -4,7 +4,7 @@
 use crate::db::Db;
 use crate::db::in_progress::{Computation, Operation};
 use crate::db::ty::{Member, Ty, unify};
-use crate::inference::members::type_flow;
+use crate::inference::members::{hierarchy, type_flow};
 use crate::inference::members::type_flow::last_segment;
 use crate::inference::names::namespaces;
 use crate::units::bounds::MAX_CANDIDATES;
@@ -222,6 +222,13 @@ pub(super) fn external_extensions(db: &Db, outer: &str, name: Name) -> Option<Sy
     let found: Symbols =
         found.iter().copied().filter(|member| namespaces::is_wanted(db, *member)).collect();
     (!found.is_empty()).then(|| inherent(db, found))
+}
+
+/// Returns the extension members of the library types that a type of the repository inherits from.
+pub(super) fn of_bases(db: &Db, of: &Ty, name: Name) -> Option<Symbols> {
+    let Ty::Instance(symbol, _) = of else { return None };
+    let hierarchy = hierarchy::hierarchy(db, *symbol);
+    hierarchy.outside.iter().find_map(|base| external_extensions(db, base, name))
 }
 
 /// Returns the extensions of a name that every type has.

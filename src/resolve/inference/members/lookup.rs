@@ -233,6 +233,9 @@ fn named_member(db: &Db, of: &Ty, name: Name) -> Member {
                 {
                     found
                 }
+                Member::Outside(_) if let Some(found) = inherent::of_bases(db, of, name) => {
+                    Member::Symbols(found)
+                }
                 none @ (Member::None | Member::Unknown) => {
                     let is_type = matches!(of, Ty::Type(..));
                     let sibling = || prototypes::in_sibling_namespace(db, *symbol, name);
