@@ -112,6 +112,19 @@ PAIRED = [source for source in SOURCES if source.name in ("cobra", "jackson-core
      "c14c4aaba6710796a552f8092ddecfb1ab1135b32065a7a80a1c65001d54f7a8", ""),
     ("jackson-dataformat-xml", "apt", "jackson-dataformat-xml", "2.14.0", "jackson-dataformat-xml_2.14.0.orig.tar.xz",
      "1bd05002dde0fa97afb4713363d0c502d08d97a9a1b115742e4776414b082979", "src pom.xml"),
+    # More pairs of Rust and Java.
+    ("winnow", "cargo", "winnow", "0.7.15", "winnow-0.7.15.crate",
+     "df79d97927682d2fd8adb29682d1140b343be4ac0f08fd68b7765d9c059d3945", "src Cargo.toml"),
+    ("toml_edit", "cargo", "toml_edit", "0.22.27", "toml_edit-0.22.27.crate",
+     "41fe8c660ae4257887cf66394862d21dbca4a6ddd26f04a3560410406a2f819a", "src Cargo.toml"),
+    ("tracing-core", "cargo", "tracing-core", "0.1.36", "tracing-core-0.1.36.crate",
+     "db97caf9d906fbde555dd62fa95ddba9eecfd14cb388e4f491a66d74cd5fb79a", "src Cargo.toml"),
+    ("tracing-subscriber", "cargo", "tracing-subscriber", "0.3.23", "tracing-subscriber-0.3.23.crate",
+     "cb7f578e5945fb242538965c2d0b04418d38ec25c79d160cd279bf0731c8d319", "src Cargo.toml"),
+    ("httpcore", "apt", "httpcomponents-core", "4.4.16", "httpcomponents-core_4.4.16.orig.tar.xz",
+     "218c3e55024c077910f93ae3e4f28b10f5cc8876100b23e32dd306be022cbf8e", "httpcore pom.xml"),
+    ("httpclient", "apt", "httpcomponents-client", "4.5.14", "httpcomponents-client_4.5.14.orig.tar.xz",
+     "659535b7ac7eb59e36435d1a24bc526b5f8d64d5c7d979165110ce2dfa54b1eb", "httpclient pom.xml"),
 ]]
 
 # A project without truth: for queries and measurements.
@@ -148,8 +161,9 @@ def _unpack(archive, target, keep):
         with tarfile.open(archive) as tar:
             # The archives are pinned by hash; the filter is used where this Python has it.
             tar.extractall(scratch, **({"filter": "data"} if hasattr(tarfile, "data_filter") else {}))
-        (top,) = os.listdir(scratch)
-        top = os.path.join(scratch, top)
+        found = os.listdir(scratch)
+        # Some archives have no top folder; those need `keep`.
+        top = os.path.join(scratch, found[0]) if len(found) == 1 else scratch
         if not keep:
             shutil.move(top, target)
             return
