@@ -177,6 +177,25 @@ fn a_pattern_has_the_parts_of_what_a_library_gives_rust() {
 }
 
 #[test]
+fn a_call_is_none_of_a_field_of_the_name_rust() {
+    let files = &[
+        ("lib/Cargo.toml", "[package]\nname = \"acme\"\nversion = \"1.0.0\"\n"),
+        (
+            "lib/src/lib.rs",
+            "pub trait Parser {\n    fn label(self) -> Labelled;\n}\n\
+             pub struct Labelled {\n    pub(crate) label: u8,\n}\n\
+             impl Parser for Labelled {\n    fn label(self) -> Labelled { self }\n}\n\
+             pub fn word() -> Labelled { todo!() }\n",
+        ),
+        ("user/Cargo.toml", "[package]\nname = \"app\"\n[dependencies]\nacme = \"1\"\n"),
+        ("user/src/lib.rs", "pub fn run() {\n    acme::word().label().label();\n}\n"),
+    ];
+    check(files, &[("Labelled.label", &["user/src/lib.rs: likely: run:2,2"])]);
+    let (_, answer, _) = Workspace::with(files).run(&["trace", "Labelled.label"]);
+    assert!(answer.contains("0 calls of Labelled.label (src/lib.rs:5) from other"), "{answer}");
+}
+
+#[test]
 fn uses_by_a_name_that_the_user_gives_typescript() {
     check(
         &[

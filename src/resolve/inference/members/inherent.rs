@@ -4,8 +4,8 @@
 use crate::db::Db;
 use crate::db::in_progress::{Computation, Operation};
 use crate::db::ty::{Member, Ty, unify};
-use crate::inference::members::{hierarchy, type_flow};
 use crate::inference::members::type_flow::last_segment;
+use crate::inference::members::{hierarchy, type_flow};
 use crate::inference::names::namespaces;
 use crate::units::bounds::MAX_CANDIDATES;
 use crate::units::import_target::Module;

@@ -2,11 +2,11 @@
 
 use super::headers::language_of;
 use super::modules::{by_other_name, is_import_in, is_module};
-use super::public::Exports;
+use super::public::{Exports, Part};
 use crate::graph::error::QueryError;
 use crate::names::keys_of;
 use cograph_grammar::{Language, MemberLookup};
-use cograph_model::RelationKind;
+use cograph_model::{RelationKind, SymbolKind};
 use cograph_store::SymbolKey;
 
 /// Maximum number of bases in which a member is looked for.
@@ -16,10 +16,10 @@ const MAX_BASES: usize = 200;
 pub(super) fn member(
     exports: &Exports<'_>,
     container: SymbolKey,
-    name: &str,
+    part: Part<'_>,
     found: &mut Vec<SymbolKey>,
 ) -> Result<(), QueryError> {
-    for key in members_of(exports, container, name)? {
+    for key in members_of(exports, container, part)? {
         if !found.contains(&key) {
             found.push(key);
         }
@@ -31,14 +31,18 @@ pub(super) fn member(
 fn members_of(
     exports: &Exports<'_>,
     container: SymbolKey,
-    name: &str,
+    Part { name, is_called }: Part<'_>,
 ) -> Result<Vec<SymbolKey>, QueryError> {
     let mut level = vec![container];
     let (mut seen, mut found) = (level.clone(), Vec::new());
+    let separates = |language: &Language| language.manifest.resolution.separate_callables;
+    let is_callable = is_called && language_of(exports, container)?.is_some_and(separates);
     while !level.is_empty() && seen.len() < MAX_BASES {
         let mut is_found = false;
         for head in exports.heads(name)?.iter() {
+            let may_be = !is_callable || head.kind != SymbolKind::Field;
             if head.container.is_some_and(|own| level.contains(&own))
+                && may_be
                 && exports.is_public(head.key)?
             {
                 is_found = true;

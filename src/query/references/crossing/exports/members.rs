@@ -49,7 +49,10 @@ pub(super) fn members(
     let (mut here, mut part, mut certainty) = (from, first, Certainty::Certain);
     let mut params: Vec<TypeParam> = Vec::new();
     let mut passed: Vec<HeldValue> = Vec::new();
-    for next in rest {
+    for (at, next) in rest.iter().enumerate() {
+        let is_last = at + 1 == rest.len();
+        let wanted =
+            Part { is_called: next.is_called || is_last && exports.has_calls_only, ..*next };
         let (mut reached, mut infers) = (PartMeaning::default(), false);
         let mut values = std::mem::take(&mut passed);
         for &symbol in &here {
@@ -60,7 +63,7 @@ pub(super) fn members(
                 values.extend(plain(vec![symbol]));
             }
             if !gives_result {
-                member(exports, symbol, next.name, &mut reached.found)?;
+                member(exports, symbol, wanted, &mut reached.found)?;
                 let is_type = row.kind.is_type() && !part.is_called;
                 if is_type && next.is_called && reached.found.is_empty() {
                     let made = HeldValue::of(symbol);
@@ -91,7 +94,7 @@ pub(super) fn members(
         for values in [alone, held] {
             if reached.found.is_empty() && reached.passed.is_empty() {
                 for value in values {
-                    follow(exports, &value, next.name, &mut reached)?;
+                    follow(exports, &value, wanted, &mut reached)?;
                 }
             }
         }
@@ -120,10 +123,11 @@ fn makes_instance(exports: &Exports<'_>, ty: SymbolKey, member: &str) -> Result<
 fn follow(
     exports: &Exports<'_>,
     value: &HeldValue,
-    name: &str,
+    part: Part<'_>,
     reached: &mut PartMeaning,
 ) -> Result<(), QueryError> {
     let language = language_of(exports, value.ty)?;
+    let name = part.name;
     if is_held_part(name) {
         reached.passed.extend(parts::part_of(exports, language, value, name)?);
         return Ok(());
@@ -141,7 +145,7 @@ fn follow(
         holders = inner;
     }
     let before = reached.found.len();
-    member(exports, value.ty, name, &mut reached.found)?;
+    member(exports, value.ty, part, &mut reached.found)?;
     if reached.found.len() > before {
         reached.params.extend(value.params.iter().cloned());
     } else {

@@ -3,7 +3,7 @@
 
 use super::bases::member;
 use super::headers::{HeldValue, held_part, values_of};
-use super::public::Exports;
+use super::public::{Exports, Part};
 use crate::graph::error::QueryError;
 use cograph_grammar::{ImplicitUse, Language};
 use cograph_model::SymbolKind;
@@ -51,7 +51,7 @@ fn results(
     for value in values {
         exports.lookup.check()?;
         let mut found = Vec::new();
-        member(exports, value.ty, name, &mut found)?;
+        member(exports, value.ty, Part { name, is_called: true }, &mut found)?;
         for symbol in found {
             for one in values_of(exports, &*exports.lookup.symbol(symbol)?, &value.params)? {
                 if !given.contains(&one) {
