@@ -6,7 +6,7 @@ pub(super) mod parts;
 use crate::{import_form::ImportForm, selector::Selector};
 pub use case::When;
 use cograph_model::SymbolKind;
-pub use parts::{BaseRule, Body, Listed, TokenWords, Yielded};
+pub use parts::{BaseRule, Body, CastEffect, Listed, TokenWords, Yielded};
 use parts::{dot, function, namespace, optional_symbol_kind, symbol_kind, symbol_kinds};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -410,15 +410,8 @@ pub enum Rule {
         #[serde(default)]
         negated: bool,
     },
-    /// A cast to a type, or with `array` to an array of it. `keeps`: the value keeps its type.
-    /// `narrows`: a name in it has the type from there on.
-    Cast {
-        ty: Selector,
-        value: Option<Selector>,
-        array: Option<bool>,
-        keeps: Option<bool>,
-        narrows: Option<bool>,
-    },
+    /// A cast to a type, with `array` to an array of it; `effect`: what becomes of its value.
+    Cast { ty: Selector, value: Option<Selector>, array: Option<bool>, effect: Option<CastEffect> },
     /// A comprehension: a scope of its own; its value is a `container` of `value`.
     Comprehension { value: Selector, container: String },
     /// A loop over the elements of `iterable`.

@@ -19,7 +19,7 @@ use crate::walk::children;
 use crate::walk::names;
 use crate::walk::texts;
 use crate::walk::{READ, Usage, Walk};
-use cograph_grammar::{Rule, Selector, TypeRule};
+use cograph_grammar::{CastEffect, Rule, Selector, TypeRule};
 use cograph_model::SiteKind;
 use cograph_model::facts::{Expr, ExprId, LocalSymbol, ScopeKind, SiteId};
 use smallvec::SmallVec;
@@ -214,7 +214,7 @@ fn method_reference<'t>(
 }
 
 fn cast<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
-    let Rule::Cast { ty, value, array, keeps, narrows } = rule else { return ExprId::NONE };
+    let Rule::Cast { ty, value, array, effect } = rule else { return ExprId::NONE };
     let ty_node = ty.first(node);
     let mut ty =
         ty_node.map_or(ExprId::NONE, |ty| types::visit_type(walk, ty, Usage::Site(SiteKind::Type)));
@@ -236,12 +236,12 @@ fn cast<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId 
         }
     }
     stated_types::of_cast(walk, value, ty, node);
-    if *narrows == Some(true)
+    if *effect == Some(CastEffect::Narrows)
         && let (Some(value), Some(ty)) = (value_node, ty_node)
     {
         narrowing::narrow_to(walk, node, value, ty);
     }
-    let keeps = *keeps == Some(true) && value.is_some();
+    let keeps = *effect == Some(CastEffect::Keeps) && value.is_some();
     if wanted.is_some() && !keeps { wanted } else { value }
 }
 

@@ -54,6 +54,16 @@ pub enum Yielded {
     KeyAndItem,
 }
 
+/// What a cast does to the value that it names, besides giving it a type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CastEffect {
+    /// The value keeps its own type.
+    Keeps,
+    /// A name has the type from the cast on.
+    Narrows,
+}
+
 /// The bases of a type, or a part of them.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
