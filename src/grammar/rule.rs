@@ -192,8 +192,7 @@ pub enum Rule {
         kind: Option<SymbolKind>,
         ty: Option<Selector>,
         declarators: Selector,
-        /// Initial values outside of the declarators; for a callable declarator one means a pure
-        /// virtual function.
+        /// Initial values outside of the declarators; a callable with one is purely virtual.
         values: Option<Selector>,
         /// The names have function scope.
         #[serde(default)]
@@ -236,7 +235,7 @@ pub enum Rule {
         #[serde(default)]
         reads: bool,
     },
-    /// A parameter. A field that it declares has `visibility`.
+    /// A parameter; `of-variable`: it takes a variable. A field that it declares has `visibility`.
     Param {
         name: Option<Selector>,
         declarator: Option<Selector>,
@@ -247,6 +246,7 @@ pub enum Rule {
         #[serde(default)]
         optional: bool,
         visibility: Option<String>,
+        of_variable: Option<bool>,
     },
     /// The receiver as a parameter.
     SelfParam { ty: Option<Selector> },
@@ -334,8 +334,7 @@ pub enum Rule {
     TypeValue {},
     /// Type arguments in an expression (`f::<A, B>`): each named child is a type.
     Types {},
-    /// A markup element: a construction of the component that `name` names by a path or with a
-    /// capital; other names are builtin.
+    /// A markup element: constructs the component `name`, a path or a capital; others are builtin.
     Element { name: Selector },
     /// A subscript: the element of a container.
     Index { object: Selector, key: Option<Selector> },
@@ -360,8 +359,9 @@ pub enum Rule {
     Mapping { ty: String, key: Option<Selector>, value: Option<Selector> },
     /// A tuple; with one child a parenthesised expression.
     Tuple {},
-    /// An object literal: its members are defined in place.
-    Object {},
+    /// An object literal: its members are defined in place. With `pairs`, the token between names
+    /// and values, these are its children, and a value without a name has that of what it reads.
+    Object { pairs: Option<String> },
     /// A member of an object literal with the name and the value of a variable (`{ a }`).
     Shorthand {},
     /// A string of the builtin type `ty`, possibly with interpolated expressions; with `mark`, the
@@ -461,8 +461,8 @@ pub enum Rule {
         items: Option<Vec<String>>,
         mark: Option<String>,
     },
-    /// A named argument: `value` is for the parameter `name`, wherever it stands.
-    NamedArgument { name: Option<Selector>, value: Selector },
+    /// A named argument: `value` is for the parameter `name`; `of-variable`: for one that has it.
+    NamedArgument { name: Option<Selector>, value: Selector, of_variable: Option<bool> },
     /// One declarator of the chain around a name; `wrap` is the type that it adds (`pointer`,
     /// `array` of a `size`, `reference`), `value` the initial value, `args` are those of the
     /// constructor, `returns` is a trailing result. The name is the text up to the child `up-to`.

@@ -91,13 +91,15 @@ static class Occurrences
         }
     }
 
-    // What a name refers to: of a construction and an attribute the type and the constructor.
+    // What a name refers to: of a construction and an attribute the type and the constructor, of an alias itself and what it means.
     static IEnumerable<ISymbol> Symbols(SimpleNameSyntax name, SemanticModel model)
     {
         var symbol = model.GetSymbolInfo(name).Symbol;
         var alias = model.GetAliasInfo(name);
         if (symbol == null && alias != null)
             symbol = alias.Target;
+        if (alias != null)
+            yield return alias;
         if (symbol == null || symbol.Kind == SymbolKind.ErrorType || symbol.Kind == SymbolKind.DynamicType)
             yield break;
         var method = symbol as IMethodSymbol;

@@ -191,7 +191,7 @@ fn write<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) -> ExprId {
 }
 
 /// A closure that is assigned has the type of what it is assigned to.
-pub(super) fn give_type(walk: &mut Walk<'_>, target: ExprId, value: ExprId) {
+pub(crate) fn give_type(walk: &mut Walk<'_>, target: ExprId, value: ExprId) {
     if !value.is_some() {
         return;
     }

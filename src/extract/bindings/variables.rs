@@ -172,7 +172,8 @@ pub(crate) fn variable<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
         variant_parts(walk, symbol, node, params.as_ref(), body.as_ref());
     }
     walk.context.around = around;
-    ExprId::NONE
+    // A variable that is declared as an argument is its value.
+    if expected.is_some() { wanted } else { ExprId::NONE }
 }
 
 /// Makes the members of a value those of an object literal as well. The call around both is a
@@ -353,6 +354,9 @@ pub(crate) fn assign<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t
         how,
     );
     walk.context.in_target = in_target;
+    if *reads {
+        bound_names::give_type(walk, before, value);
+    }
     if *reads && !value.is_some() { before } else { value }
 }
 
@@ -442,7 +446,7 @@ fn values_object<'t>(walk: &mut Walk<'t>, left: Node<'t>, right: Node<'t>) -> Op
     else {
         return None;
     };
-    let is_object = matches!(rule_choice::rule_at(&walk.input, right), Some(Rule::Object {}));
+    let is_object = matches!(rule_choice::rule_at(&walk.input, right), Some(Rule::Object { .. }));
     if !is_object || texts::text_of(&walk.input, name.first(left)?) != values {
         return None;
     }

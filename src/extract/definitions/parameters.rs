@@ -12,7 +12,7 @@ use crate::walk::{Context, READ, Usage, Walk, children, names, rule_choice, text
 use cograph_faults::{Fault, planted};
 use cograph_grammar::{Gathers, ModifierMeaning, Pattern, Rule};
 use cograph_model::facts::{
-    Binding, BindingKind, Contextual, Expr, ExprId, LocalSymbol, NameId, ScopeKind, flags,
+    Binding, BindingKind, Contextual, Expr, ExprId, LocalSymbol, NameId, ScopeKind, Wrapper, flags,
 };
 use cograph_model::{SiteKind, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -266,7 +266,8 @@ fn parameter<'t>(
     comment: Option<(usize, usize)>,
     patterns: &mut Vec<(Node<'t>, Flow<'t>, bool)>,
 ) -> u16 {
-    let Rule::Param { name, declarator, ty, value, variadic, visibility, .. } = rule else {
+    let Rule::Param { name, declarator, ty, value, variadic, visibility, of_variable, .. } = rule
+    else {
         return 0;
     };
     symbols::visit_modifiers(walk, node);
@@ -283,6 +284,9 @@ fn parameter<'t>(
     let default = walk.visit_selected(node, value.as_ref(), READ);
     if *variadic {
         declared = walk.facts.of(declared, Expr::Array);
+    }
+    if of_variable.is_some() {
+        declared = walk.facts.of(declared, |ty| Expr::Wrap(ty, Wrapper::Variable));
     }
     let mut names = children::every(&walk.input, name.as_ref(), node);
     if let Some(start) = declarator.as_ref().and_then(|selector| selector.first(node)) {

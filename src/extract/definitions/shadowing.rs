@@ -1,6 +1,6 @@
 //! Pattern declarations that may shadow earlier names; members of a constructed value.
 
-use crate::bindings::bound_names::{Bind, Flow};
+use crate::bindings::bound_names::{self, Bind, Flow};
 use crate::bindings::patterns;
 use crate::bindings::variables;
 use crate::types;
@@ -133,6 +133,9 @@ pub(crate) fn constructed_part<'t>(walk: &mut Walk<'t>, part: Node<'t>, made: Ex
         Some(Rule::List { .. }) => {
             walk.nested(value, (), |walk| constructed_fields(walk, value, target))
         }
-        _ => drop(walk.visit_wanted(value, target)),
+        _ => {
+            let given = walk.visit_wanted(value, target);
+            bound_names::give_type(walk, target, given);
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! Constructions with member initializers, and the arguments of calls.
 
-use crate::bindings::variables;
+use crate::bindings::{bound_names, variables};
 use crate::definitions::{constructions, shadowing};
 use crate::expressions::{literals, values};
 use crate::types;
 use crate::walk::{READ, Usage, Walk, children, fallback, names, rule_choice};
 use cograph_grammar::{Pattern, Rule, Selector};
 use cograph_model::SiteKind;
-use cograph_model::facts::{ArgumentLabel, BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind};
+use cograph_model::facts::{
+    ArgumentLabel, BindingKind, Expr, ExprId, LocalSymbol, Run, ScopeKind, Wrapper,
+};
 use smallvec::SmallVec;
 use tree_sitter::Node;
 
@@ -49,7 +51,7 @@ fn argument<'t>(
 ) -> ExprId {
     let mut inner = Some(rule);
     let mut at = node;
-    while let Some(Rule::Pass { .. }) = inner
+    while let Some(Rule::Pass { .. } | Rule::NamedArgument { name: None, .. }) = inner
         && let Some(only) = children::only_named_child(&walk.input, at)
     {
         (at, inner) = (only, rule_choice::rule_at(&walk.input, only));
@@ -101,8 +103,13 @@ pub(super) fn named_argument<'t>(
     node: Node<'t>,
     name: Option<&'static Selector>,
     value: &'static Selector,
+    of_variable: bool,
 ) -> ExprId {
-    let value = walk.visit_selected(node, Some(value), READ);
+    let mut value = walk.visit_selected(node, Some(value), READ);
+    if of_variable {
+        value = names::known(&mut walk.facts, value);
+        value = walk.facts.expr(Expr::Wrap(value, Wrapper::Variable));
+    }
     let Some(name_node) = name.and_then(|selector| selector.first(node)) else { return value };
     let name = names::name_of(walk, name_node);
     let value = names::known(&mut walk.facts, value);
@@ -347,7 +354,9 @@ pub(super) fn initializer<'t>(
         } else {
             walk.visit(name_node, READ);
         }
-        return value_node.map_or(ExprId::NONE, |value| visit_as(walk, value, wanted));
+        let given = value_node.map_or(ExprId::NONE, |value| visit_as(walk, value, wanted));
+        bound_names::give_type(walk, wanted, given);
+        return given;
     }
     if let Some((rule, lambda)) =
         value_node.and_then(|value| variables::lambda_in(&walk.input, value))

@@ -73,7 +73,7 @@ pub(crate) fn express<'t>(
             literals::mapping_literal(walk, node, key.as_ref(), value.as_ref())
         }
         Rule::Tuple {} => literals::tuple(walk, node, usage),
-        Rule::Object {} => literals::object(walk, node, LocalSymbol::NONE),
+        Rule::Object { pairs } => literals::object(walk, node, LocalSymbol::NONE, pairs.as_deref()),
         Rule::Await { of } => of_child(walk, node, of.as_ref(), Expr::Await),
         Rule::Unwrap { of } => of_child(walk, node, of.as_ref(), Expr::Unwrapped),
         Rule::Choice { of, condition } => narrowing::choice(walk, node, of, condition.as_ref()),
@@ -102,8 +102,8 @@ pub(crate) fn express<'t>(
         }
         Rule::Case { .. } => walk.block(node, ScopeKind::Block),
         Rule::MacroCall { .. } => macros::macro_call(walk, rule, node),
-        Rule::NamedArgument { name, value } => {
-            construct::named_argument(walk, node, name.as_ref(), value)
+        Rule::NamedArgument { name, value, of_variable } => {
+            construct::named_argument(walk, node, name.as_ref(), value, of_variable.is_some())
         }
         Rule::MethodReference { object, name } => method_reference(walk, node, object, name),
         Rule::Initializer { name, value } => {

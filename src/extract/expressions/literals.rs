@@ -146,7 +146,15 @@ pub(super) fn tuple<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Ex
 }
 
 /// Object literal; its members belong to the symbol that holds it, if any.
-pub(super) fn object<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbol) -> ExprId {
+pub(super) fn object<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    symbol: LocalSymbol,
+    pairs: Option<&str>,
+) -> ExprId {
+    if let Some(token) = pairs {
+        return paired_object(walk, node, symbol, token);
+    }
     let scope = walk.open(ScopeKind::Type, symbol, node);
     let inner = walk.context.scope;
     let outer = std::mem::take(&mut walk.context.literal);
@@ -173,6 +181,38 @@ pub(super) fn object<'t>(walk: &mut Walk<'t>, node: Node<'t>, symbol: LocalSymbo
     walk.facts.expr(Expr::Members(inner))
 }
 
+/// Object literal whose names and values are its children, with a token between them; a value
+/// without a name has that of what it reads. No value sees the members.
+fn paired_object<'t>(
+    walk: &mut Walk<'t>,
+    node: Node<'t>,
+    symbol: LocalSymbol,
+    token: &str,
+) -> ExprId {
+    let mut members: SmallVec<[(NameId, ExprId, usize); 8]> = SmallVec::new();
+    for child in children::named_children(&walk.input, node) {
+        if child.next_sibling().is_some_and(|next| next.kind() == token) {
+            continue;
+        }
+        let value = walk.visit(child, READ);
+        let before = child.prev_sibling().filter(|before| before.kind() == token);
+        let read = value.is_some().then(|| walk.facts.get(value));
+        let name = match (before.and_then(|token| token.prev_sibling()), read) {
+            (Some(name), _) => names::name_of(walk, name),
+            (None, Some(Expr::Name(name, _) | Expr::Member(_, name))) => name,
+            _ => continue,
+        };
+        members.push((name, value, child.start_byte()));
+    }
+    let scope = walk.open(ScopeKind::Type, symbol, node);
+    let inner = walk.context.scope;
+    for (name, value, start) in members {
+        walk.bind(inner, name, BindingKind::Field, start, ExprId::NONE, value);
+    }
+    walk.close(scope);
+    walk.facts.expr(Expr::Members(inner))
+}
+
 /// Notes a key of the object literal around it, which writes a member.
 pub(super) fn note_key<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) {
     let before = walk.facts.sites.len();
@@ -186,7 +226,7 @@ pub(super) fn note_key<'t>(walk: &mut Walk<'t>, node: Node<'t>, name: NameId) {
 pub(super) fn spread<'t>(walk: &mut Walk<'t>, node: Node<'t>) -> ExprId {
     let value = walk.visit_children(node);
     let around = node.parent().and_then(|around| rule_choice::rule_at(&walk.input, around));
-    if value.is_some() && matches!(around, Some(Rule::Object {})) {
+    if value.is_some() && matches!(around, Some(Rule::Object { .. })) {
         walk.context.literal.spread.push(value);
     }
     value

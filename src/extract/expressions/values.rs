@@ -277,7 +277,7 @@ pub(crate) fn object_value<'t>(
     ty: ExprId,
     kind: SymbolKind,
 ) -> bool {
-    if !matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Object {}))
+    if !matches!(rule_choice::rule_at(&walk.input, value), Some(Rule::Object { .. }))
         || is_local_scope(walk)
     {
         return false;
@@ -285,7 +285,7 @@ pub(crate) fn object_value<'t>(
     let definition =
         Definition { name, name_node, node, kind, header_end: value.start_byte(), has_body: true };
     let symbol = symbols::define(walk, &definition);
-    let members = literals::object(walk, value, symbol);
+    let members = literals::object(walk, value, symbol, None);
     walk.facts.symbol_mut(symbol).ty = ty;
     walk.facts.add_value(symbol, members);
     true

@@ -4,9 +4,11 @@ use crate::manifest::values::{FlowKind, TypeFlow};
 use crate::manifest::words::{CallMeaning, DecoratorMeaning, ImplicitUse, ModifierMeaning};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Returns the names of members of builtin types.
+/// Returns the names of members of builtin types. A table that has the fields apart is of
+/// one type, and its names say nothing of other types.
 pub(crate) fn common_members(manifest: &crate::Manifest) -> FxHashSet<String> {
-    let known = manifest.flow.values().flat_map(|flow| flow.members.keys());
+    let open = manifest.flow.values().filter(|flow| flow.fields.is_empty());
+    let known = open.flat_map(|flow| flow.members.keys());
     known.chain(&manifest.builtins.common_members).cloned().collect()
 }
 

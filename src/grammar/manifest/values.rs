@@ -96,6 +96,8 @@ pub enum FlowKind {
     Slice,
     /// The type of no value.
     Empty,
+    /// What all types are whose values have no null among them.
+    Value,
 }
 
 /// Implicit conversions of arguments.
@@ -170,13 +172,15 @@ pub struct TypeFlow {
     pub unwrapped: Option<String>,
     /// Type of the value that entering a context binds.
     pub entered: Option<String>,
-    /// Base type.
+    /// Base type; without type arguments it has those of the type.
     pub base: Option<String>,
     /// Member -> type of its value, or of its result when called; `result` is the result of the
-    /// closure argument, `itemOfResult` the type of its items, `arg0` the type of the first
-    /// argument and `item0` that of its items.
+    /// closure argument (`result<T>`: `T` without one), `result1` that of the second closure,
+    /// `itemOfResult` the type of its items, `arg0` the type of the first argument, `item0` that of
+    /// its items, and `type0` the first type argument that the call writes.
     pub members: BTreeMap<String, String>,
-    /// Member that is no method -> type of its value, where a member that is not called may be one.
+    /// Member that is no method -> type of its value, where a member that is not called may be one;
+    /// with any of these, all of `members` are methods.
     pub fields: BTreeMap<String, String>,
     /// Member -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,

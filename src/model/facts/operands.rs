@@ -45,6 +45,8 @@ pub enum Wrapper {
     ReadOnly,
     /// Base whose members come before those of the type itself.
     Prepended,
+    /// Parameter that takes a variable instead of a value, and the argument for one.
+    Variable,
 }
 
 /// Parameter that `Expr::Argument` is for.

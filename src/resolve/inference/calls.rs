@@ -8,6 +8,7 @@ pub(super) mod closures;
 pub(crate) mod extensions;
 mod function_types;
 mod functional;
+mod library_types;
 pub(crate) mod overload;
 mod passing;
 pub(crate) mod predicates;

@@ -116,6 +116,7 @@ fn wrapper_number(wrapper: Wrapper) -> u32 {
         Wrapper::Decorator => 2,
         Wrapper::ReadOnly => 3,
         Wrapper::Prepended => 4,
+        Wrapper::Variable => 5,
         Wrapper::Named(name) => name.0.wrapping_add(WRAPPER_KINDS),
     }
 }
@@ -127,6 +128,7 @@ fn wrapper(number: u32) -> Wrapper {
         2 => Wrapper::Decorator,
         3 => Wrapper::ReadOnly,
         4 => Wrapper::Prepended,
+        5 => Wrapper::Variable,
         _ => Wrapper::Named(NameId(number - WRAPPER_KINDS)),
     }
 }
@@ -190,6 +192,7 @@ mod tests {
             Wrapper::Decorator,
             Wrapper::ReadOnly,
             Wrapper::Prepended,
+            Wrapper::Variable,
             Wrapper::Named(NameId(0)),
         ];
         let labels = [ArgumentLabel::Last, ArgumentLabel::Spread, ArgumentLabel::Name(NameId(0))];

@@ -5,7 +5,7 @@ use crate::db::Db;
 use crate::db::ty::{ARRAY, Ty};
 use crate::inference::members::{hierarchy, lookup, overrides};
 use crate::units::interner::Name;
-use cograph_model::facts::{ArgumentLabel, Expr, ExprId, Run};
+use cograph_model::facts::{ArgumentLabel, Expr, ExprId, FileFacts, Run, Wrapper};
 use cograph_model::graph::{FileId, SymbolRef};
 use smallvec::SmallVec;
 
@@ -92,6 +92,36 @@ pub(super) fn place(
         return Some(variadic.map_or(argument, |variadic| argument.min(variadic)));
     }
     places(db, symbol, &labels, variadic)?.get(argument).copied()
+}
+
+/// True unless a callable takes a value where a call passes a variable, or a variable where it
+/// passes a value. `count`: the number of arguments with the receiver of an extension.
+pub(super) fn take_variables(
+    db: &Db,
+    file: FileId,
+    symbol: SymbolRef,
+    (args, count): (Run, usize),
+) -> bool {
+    let (own, of) = (db.program.known(file).facts, db.program.known(symbol.file).facts);
+    let params = &of.bindings[db.program.symbol(symbol).params().range()];
+    let of_variable = |facts: &FileFacts, mut expr: ExprId| {
+        while let Some(Expr::Argument(inner, _)) = expr.get().map(|at| facts.exprs[at]) {
+            expr = inner;
+        }
+        matches!(expr.get().map(|at| facts.exprs[at]), Some(Expr::Wrap(_, Wrapper::Variable)))
+    };
+    if !params.iter().any(|param| of_variable(of, param.ty()))
+        && !own.lists[args.range()].iter().any(|arg| of_variable(own, *arg))
+    {
+        return true;
+    }
+    let before = count.saturating_sub(args.len() as usize);
+    let mut written = own.lists[args.range()].iter().enumerate();
+    written.all(|(position, arg)| {
+        let place = place(db, file, symbol, (args, count), position + before);
+        let param = place.and_then(|place| params.get(place));
+        param.is_none_or(|param| of_variable(of, param.ty()) == of_variable(own, *arg))
+    })
 }
 
 /// Returns the position of the variadic parameter of a callable: the first one that is an array,

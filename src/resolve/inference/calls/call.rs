@@ -6,6 +6,7 @@ use crate::db::ty::{Entity, Member, Parameter, Ty, TyList, no_types, unify};
 use crate::inference::calls::{extensions, functional, overload, receivers};
 use crate::inference::members::{aliases, hierarchy, lookup, overrides, statics, type_flow};
 use crate::inference::names::definition;
+use crate::inference::types::generics::WRITTEN_TYPE;
 use crate::inference::types::{builtin_types, generics, infer, lists, return_types, symbol_types};
 use crate::units::bounds::qualified;
 use crate::units::interner::Name;
@@ -22,6 +23,9 @@ const FIRST_ARGUMENT: &str = "arg0";
 
 /// Marker in type flow tables: result of the closure passed to a call.
 const CLOSURE_RESULT: &str = "result";
+
+/// Marker in type flow tables: result of the second closure passed to a call.
+const SECOND_RESULT: &str = "result1";
 
 /// Marker in type flow tables: type of the items of the first argument.
 const FIRST_ITEM: &str = "item0";
@@ -350,13 +354,16 @@ fn constructors_of(db: &Db, file: FileId) -> Rc<FxHashMap<ScopeId, Symbols>> {
 }
 
 /// Substitutes the parts of a table's result that depend on the call: the type of its first
-/// argument, the result of its closure, and the items of both.
+/// argument, the results of its closures, and the items of both.
 fn filled(db: &Db, file: FileId, result: &Ty, args: Run) -> Ty {
     let is = |ty: &Ty, marker: &str| matches!(ty, Ty::Builtin(name, _) if &**name == marker);
+    let is_of_closure =
+        |ty: &Ty| is(ty, CLOSURE_RESULT) || is(ty, RESULT_ITEM) || is(ty, SECOND_RESULT);
     let (argument, closure) = (std::cell::Cell::new(false), std::cell::Cell::new(false));
     result.map(&|ty: &Ty| {
         argument.set(argument.get() || is(ty, FIRST_ARGUMENT) || is(ty, FIRST_ITEM));
-        closure.set(closure.get() || is(ty, CLOSURE_RESULT) || is(ty, RESULT_ITEM));
+        argument.set(argument.get() || is(ty, WRITTEN_TYPE));
+        closure.set(closure.get() || is_of_closure(ty));
         None
     });
     if !argument.get() && !closure.get() {
@@ -367,23 +374,29 @@ fn filled(db: &Db, file: FileId, result: &Ty, args: Run) -> Ty {
     let first = infer::ty(db, file, first);
     let is_callable =
         |ty: &Ty| matches!(ty, Ty::Lambda(..) | Ty::Callable(..) | Ty::Function(_) | Ty::Type(..));
-    let passed = if !closure.get() || is_callable(&first) {
-        first.clone()
-    } else {
-        let others = lists::types_of(db, file, args);
-        others.into_iter().find(|ty| matches!(ty, Ty::Lambda(..))).unwrap_or(Ty::Unknown)
-    };
-    let given_back = if closure.get() && is_callable(&passed) {
-        call_result(db, file, &passed, Run::default())
-    } else {
-        Ty::Unknown
+    let mut closures: Vec<Ty> = Vec::new();
+    if closure.get() {
+        let is_first = is_callable(&first);
+        let all = lists::types_of(db, file, args).into_iter().enumerate();
+        let passed = all.filter(|(place, ty)| {
+            matches!(ty, Ty::Lambda(..)) || is_first && (*place == 0 || is_callable(ty))
+        });
+        closures.extend(passed.map(|(_, ty)| ty));
+    }
+    // A marker has what it means where no closure is passed as its argument.
+    let given_back = |place: usize, marker: &Ty| match (closures.get(place), marker) {
+        (Some(passed), _) => call_result(db, file, passed, Run::default()),
+        (None, Ty::Builtin(_, or)) => or.first().cloned().unwrap_or(Ty::Unknown),
+        _ => Ty::Unknown,
     };
     let given = crate::db::ty::instance_of(&first);
     result.map(&|ty: &Ty| match ty {
         ty if is(ty, FIRST_ARGUMENT) => Some(given.clone()),
-        ty if is(ty, CLOSURE_RESULT) => Some(given_back.clone()),
+        ty if is(ty, WRITTEN_TYPE) => Some(Ty::Unknown),
+        ty if is(ty, CLOSURE_RESULT) => Some(given_back(0, ty)),
+        ty if is(ty, SECOND_RESULT) => Some(given_back(1, ty)),
         ty if is(ty, FIRST_ITEM) => Some(builtin_types::element(db, file, &given)),
-        ty if is(ty, RESULT_ITEM) => Some(builtin_types::element(db, file, &given_back)),
+        ty if is(ty, RESULT_ITEM) => Some(builtin_types::element(db, file, &given_back(0, ty))),
         _ => None,
     })
 }

@@ -262,7 +262,7 @@ fn argument_in_table(db: &Db, file: FileId, object: &Ty, member: &str, position:
     for (flow, args) in type_flow::tables(db, file, object) {
         let taken = flow.arguments.get(member).map_or(&[][..], Vec::as_slice);
         if let Some(template) = taken.get(position).or(taken.last()) {
-            return type_flow::instantiated(template, flow, args, object);
+            return type_flow::instantiated(template, flow, &args, object);
         }
     }
     Ty::Unknown
@@ -446,7 +446,7 @@ fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, what: Contex
             false => in_list(params, what),
         };
         if let Some(template) = template {
-            return type_flow::instantiated(template, flow, args, object);
+            return type_flow::instantiated(template, flow, &args, object);
         }
     }
     Ty::Unknown

@@ -87,10 +87,15 @@ pub(crate) fn called(
                 }
                 // A name of library members is that of an extension only where the library type is
                 // known exactly, the extension is imported, and the members of the type are listed
-                // or an argument is no library value.
+                // or an argument is no library value. On a type of the repository it would have no
+                // use if the library had the member.
                 fit => {
-                    let is_listed = || has_table(db, file, &of);
-                    let is_exact = || fit == Fit::Same && !has_aliases(db, file, &of);
+                    let is_listed = || has_table(db, file, &of) || matches!(of, Ty::Instance(..));
+                    let is_exact = || {
+                        fit == Fit::Same
+                            && (!has_aliases(db, file, &of)
+                                || !type_flow::is_named(db, file, &of, name))
+                    };
                     !is_common
                         || is_exact()
                             && is_visible(db, file, *symbol)
@@ -220,7 +225,8 @@ fn yields_to_member(
         Member::Outside(_) => {
             let (Ty::Builtin(outer, _) | Ty::External(outer)) = of else { return true };
             let flow = type_flow::flow(db, file, outer);
-            !flow.is_some_and(|(_, flow)| flow.members.contains_key(db.program.text(name)))
+            let text = db.program.text(name);
+            !flow.is_some_and(|(_, flow)| type_flow::lists(flow, text))
         }
         Member::None | Member::Unknown => true,
     }

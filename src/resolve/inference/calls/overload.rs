@@ -3,7 +3,8 @@
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Entity, Ty};
 use crate::inference::calls::arguments::Label;
-use crate::inference::calls::passing::{Passing, is_closed, is_unlisted, passing};
+use crate::inference::calls::library_types::Passing;
+use crate::inference::calls::passing::{is_closed, is_unlisted, passing};
 use crate::inference::calls::{arguments, closure_arity};
 use crate::inference::types::infer;
 use crate::units::symbols::Symbols;
@@ -63,6 +64,9 @@ pub(super) fn closest(
     for symbol in &symbols {
         if !db.budget.take(1) {
             return symbols;
+        }
+        if !arguments::take_variables(db, file, *symbol, (written, args.len())) {
+            continue;
         }
         left.extend(candidate(db, file, *symbol, args, &labels));
     }

@@ -2,30 +2,15 @@
 
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Ty, TyList};
-use crate::inference::members::type_flow::{is_value_type, last_segment};
+use crate::inference::calls::library_types::{Passing, canonical, is_final, passing_names};
+use crate::inference::members::prototypes;
+use crate::inference::members::type_flow::{is_any_value, is_value_type, last_segment};
 use crate::inference::members::{hierarchy, lookup};
 use crate::inference::types::{generics, infer, return_types};
 use cograph_grammar::{Conversions, ImplicitUse, Language};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{BindingKind, ScopeId, Synthetic};
 use cograph_model::graph::{FileId, SymbolRef};
-
-/// Conversion of an argument to the type of a parameter, best first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Passing {
-    /// Identical types.
-    Same,
-    /// Subtype or widening conversion.
-    Derived,
-    /// Unknown types.
-    Open,
-    /// Boxing, unboxing, or construction of a library type.
-    Boxed,
-    /// No known conversion, but none is excluded.
-    Unlikely,
-    /// Impossible.
-    Never,
-}
 
 /// Returns the conversion of a value of type `given` to `wanted`.
 pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing {
@@ -38,6 +23,11 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
         return Passing::Same;
     }
     match (wanted, given) {
+        _ if is_any_value(db, file, wanted) => match outside_name(db, file, given) {
+            _ if is_value_type(db, file, given) => Passing::Derived,
+            Some(name) if !rules.supertypes.contains_key(name) => Passing::Open,
+            _ => Passing::Never,
+        },
         (Ty::Union(parts), _) => {
             let all = parts.iter().map(|part| passing(db, file, part, given));
             all.max().unwrap_or(Passing::Open)
@@ -55,6 +45,13 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
                 true => Passing::Never,
                 false => Passing::Derived,
             }
+        }
+        // The value of an optional type parameter is not inferred from another value.
+        _ if let Some(held @ Ty::Param(..)) = optional_value(language, wanted)
+            && is_value_type(db, file, held)
+            && optional_value(language, given).is_none() =>
+        {
+            Passing::Never
         }
         _ if let Some(held) = optional_value(language, wanted) => {
             let given = optional_value(language, given).unwrap_or(given);
@@ -99,6 +96,15 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
                 }
                 (false, Some(top)) => passing(db, file, wanted, &Ty::builtin(top, &[])),
                 (false, None) => Passing::Open,
+            }
+        }
+        // An object without a name has no type but its own.
+        (Ty::Instance(..) | Ty::Builtin(..) | Ty::External(_), Ty::Members(of, scope))
+            if is_closed(db, file) && prototypes::base_of_unnamed(db, *of, *scope).is_none() =>
+        {
+            match outside_name(db, file, wanted) == rules.top.as_deref() {
+                true => Passing::Derived,
+                false => Passing::Never,
             }
         }
         (Ty::Instance(of, held), Ty::Instance(..)) => match passing_project(db, *of, given) {
@@ -154,6 +160,7 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
         },
         _ => match (outside_name(db, file, wanted), outside_name(db, file, given)) {
             (Some(name), Some(other)) => {
+                let (name, other) = (canonical(language, name), canonical(language, other));
                 passing_names(rules, name, other).max(passing_arguments(db, file, wanted, given))
             }
             _ => Passing::Open,
@@ -255,6 +262,9 @@ fn converts(db: &Db, wanted: SymbolRef, given: &Ty) -> bool {
                 hierarchy::hierarchy(db, *given).types.iter().any(|(ty, _)| ty == of)
             }
             (Ty::Instance(..), Ty::Builtin(..)) => false,
+            (Ty::Builtin(..), Ty::Builtin(..)) => {
+                passing(db, operator.file, &taken, given) < Passing::Never
+            }
             _ => true,
         };
         takes && (!made.is_known() || is_of(&made, wanted))
@@ -402,94 +412,4 @@ fn outside_name<'t>(db: &Db, file: FileId, ty: &'t Ty) -> Option<&'t str> {
         }
         _ => None,
     }
-}
-
-fn is_final(rules: &Conversions, name: &str) -> bool {
-    rules.r#final.iter().any(|other| other == name)
-}
-
-fn passing_names(rules: &Conversions, wanted: &str, given: &str) -> Passing {
-    if wanted == given {
-        return Passing::Same;
-    }
-    if rules.widening.get(given).is_some_and(|wider| wider.iter().any(|name| name == wanted)) {
-        return Passing::Derived;
-    }
-    if is_final(rules, wanted) {
-        return Passing::Never;
-    }
-    if rules.top.is_none() {
-        return passing_library(rules, wanted, given);
-    }
-    let (boxed, unboxed) =
-        (rules.boxes.get(given), rules.boxes.iter().find(|(_, object)| *object == given));
-    if rules.boxes.contains_key(wanted) {
-        return match (boxed, unboxed) {
-            (None, Some((primitive, _)))
-                if passing_names(rules, wanted, primitive) <= Passing::Derived =>
-            {
-                Passing::Boxed
-            }
-            _ => Passing::Never,
-        };
-    }
-    if let Some(object) = boxed {
-        return if passing_names(rules, wanted, object) <= Passing::Derived {
-            Passing::Boxed
-        } else {
-            Passing::Never
-        };
-    }
-    if rules.top.as_deref() == Some(wanted) {
-        return Passing::Derived;
-    }
-    match derivation(rules, wanted, given) {
-        Derivation::Found => Passing::Derived,
-        Derivation::Excluded => Passing::Never,
-        Derivation::Open => Passing::Unlikely,
-    }
-}
-
-/// Conversion between library types of a language where other conversions than the listed ones
-/// are possible.
-fn passing_library(rules: &Conversions, wanted: &str, given: &str) -> Passing {
-    let is_constructed =
-        rules.constructs.get(given).is_some_and(|made| made.iter().any(|name| name == wanted));
-    match derivation(rules, wanted, given) {
-        Derivation::Found => Passing::Derived,
-        _ if is_constructed => Passing::Boxed,
-        _ => Passing::Unlikely,
-    }
-}
-
-/// Whether one library type derives from another.
-enum Derivation {
-    Found,
-    /// All supertypes are known, and it is none of them.
-    Excluded,
-    /// The supertypes are not known.
-    Open,
-}
-
-fn derivation(rules: &Conversions, wanted: &str, given: &str) -> Derivation {
-    let mut all_known = true;
-    let mut waiting = vec![given];
-    let mut seen = vec![given];
-    while let Some(next) = waiting.pop() {
-        match rules.supertypes.get(next) {
-            Some(above) => {
-                for name in above {
-                    if name == wanted {
-                        return Derivation::Found;
-                    }
-                    if !seen.contains(&name.as_str()) {
-                        seen.push(name);
-                        waiting.push(name);
-                    }
-                }
-            }
-            None => all_known &= rules.top.as_deref() == Some(next) || next == ARRAY,
-        }
-    }
-    if all_known { Derivation::Excluded } else { Derivation::Open }
 }

@@ -3,10 +3,11 @@
 use crate::db::Db;
 use crate::db::ty::Ty;
 use crate::units::interner::Name;
-use cograph_grammar::TypeFlow;
+use cograph_grammar::{FlowKind, TypeFlow};
 use cograph_model::SymbolKind;
 use cograph_model::graph::FileId;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Maximum number of tables from a type to its last base.
@@ -18,39 +19,55 @@ pub(crate) fn flow(db: &Db, file: FileId, name: &str) -> Option<(&'static str, &
     language.flow(name).or_else(|| language.flow(last_segment(name)))
 }
 
-/// Returns the type flow tables of a value in order: its own, and those of its bases, with its type
-/// arguments.
-fn own_tables<'v>(
-    db: &Db,
-    file: FileId,
-    value: &'v Ty,
-) -> SmallVec<[(&'static TypeFlow, &'v [Ty]); 4]> {
-    let mut found: SmallVec<[(&'static TypeFlow, &'v [Ty]); 4]> = SmallVec::new();
-    let (mut next, args): (Option<Rc<str>>, &[Ty]) = match value {
-        Ty::Builtin(name, args) | Ty::BuiltinType(name, args) => (Some(name.clone()), args),
-        Ty::External(name) => (Some(name.clone()), &[]),
-        _ => (None, &[]),
+/// Type flow tables with the type arguments of each.
+type Tables<'v> = SmallVec<[(&'static TypeFlow, Cow<'v, [Ty]>); 4]>;
+
+/// Returns the type flow tables of a value in order: its own, and those of its bases.
+fn own_tables<'v>(db: &Db, file: FileId, value: &'v Ty) -> Tables<'v> {
+    let mut found = Tables::new();
+    let (name, mut args): (&Rc<str>, Cow<'v, [Ty]>) = match value {
+        Ty::Builtin(name, args) | Ty::BuiltinType(name, args) => (name, Cow::Borrowed(args)),
+        Ty::External(name) => (name, Cow::Borrowed(&[])),
+        _ => return found,
     };
-    while let Some(name) = next.take()
-        && let Some((_, flow)) = flow(db, file, &name)
+    let mut next = flow(db, file, name);
+    while let Some((_, table)) = next.take()
         && found.len() < MAX_BASES
     {
-        found.push((flow, args));
-        next = flow.base.as_deref().map(Rc::from);
+        found.push((table, args.clone()));
+        if let Some((base, of_base)) = base(table, &args, value) {
+            args = of_base;
+            next = flow(db, file, base);
+        }
     }
     found
 }
 
+/// Returns the name of the base of a table and the type arguments of that: those that it is written
+/// with, or else those of the table.
+pub(crate) fn base<'v>(
+    flow: &'static TypeFlow,
+    args: &Cow<'v, [Ty]>,
+    this: &Ty,
+) -> Option<(&'static str, Cow<'v, [Ty]>)> {
+    let base = flow.base.as_deref()?;
+    let (name, inner) = head_and_arguments(base);
+    let args = match inner.is_empty() {
+        true => args.clone(),
+        false => {
+            let parts = split_top(inner).into_iter();
+            parts.map(|part| instantiated(part, flow, args, this)).collect()
+        }
+    };
+    Some((name, args))
+}
+
 /// Does the same with that of the top type as the last one.
-pub(crate) fn tables<'v>(
-    db: &Db,
-    file: FileId,
-    value: &'v Ty,
-) -> SmallVec<[(&'static TypeFlow, &'v [Ty]); 4]> {
+pub(crate) fn tables<'v>(db: &Db, file: FileId, value: &'v Ty) -> Tables<'v> {
     let mut found = own_tables(db, file, value);
     let top = db.program.known(file).language.manifest.conversions.top.as_deref();
     if let Some((_, top)) = top.and_then(|top| flow(db, file, top)) {
-        found.push((top, &[]));
+        found.push((top, Cow::Borrowed(&[])));
     }
     found
 }
@@ -58,13 +75,34 @@ pub(crate) fn tables<'v>(
 /// True if the tables list a member of a value that not every value has.
 pub(crate) fn has_own_member(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
     let text = db.program.text(name);
-    own_tables(db, file, value).iter().any(|(flow, _)| flow.members.contains_key(text))
+    own_tables(db, file, value).iter().any(|(flow, _)| lists(flow, text))
 }
 
 /// True if the tables list a member of a value.
 pub(crate) fn has_member(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
     let text = db.program.text(name);
-    tables(db, file, value).iter().any(|(flow, _)| flow.members.contains_key(text))
+    tables(db, file, value).iter().any(|(flow, _)| lists(flow, text))
+}
+
+/// True for a member of a value that its table says to be a method: it has the fields apart.
+pub(crate) fn is_method(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
+    let text = db.program.text(name);
+    let tables = tables(db, file, value);
+    let of = tables.iter().find(|(flow, _)| lists(flow, text));
+    of.is_some_and(|(flow, _)| !flow.fields.is_empty() && flow.members.contains_key(text))
+}
+
+/// True if the tables name a member of a value for whatever reason.
+pub(crate) fn is_named(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
+    let text = db.program.text(name);
+    tables(db, file, value).iter().any(|(flow, _)| {
+        lists(flow, text) || flow.callbacks.contains_key(text) || flow.arguments.contains_key(text)
+    })
+}
+
+/// True if a table has the type of a member.
+pub(crate) fn lists(flow: &TypeFlow, member: &str) -> bool {
+    flow.members.contains_key(member) || flow.fields.contains_key(member)
 }
 
 /// Applies one rule of a value's type flow table.
@@ -89,16 +127,21 @@ pub(crate) fn instantiated(text: &str, flow: &TypeFlow, args: &[Ty], this: &Ty) 
     if text == "Self" {
         return this.clone();
     }
-    let (head, inner) = match text.split_once('<') {
-        Some((head, rest)) => (head, rest.strip_suffix('>').unwrap_or(rest)),
-        None => (text, ""),
-    };
+    let (head, inner) = head_and_arguments(text);
     let parts: Vec<Ty> =
         split_top(inner).into_iter().map(|part| instantiated(part, flow, args, this)).collect();
     match head {
         "tuple" | "()" => Ty::Tuple(parts.into()),
         "" | "?" => Ty::Unknown,
         head => Ty::builtin(head, &parts),
+    }
+}
+
+/// Splits a type of a table into its name and its arguments.
+fn head_and_arguments(text: &str) -> (&str, &str) {
+    match text.split_once('<') {
+        Some((head, rest)) => (head, rest.strip_suffix('>').unwrap_or(rest)),
+        None => (text, ""),
     }
 }
 
@@ -126,10 +169,23 @@ fn split_top(text: &str) -> Vec<&str> {
     parts
 }
 
-/// True if a type has no null among its values: a primitive, a structure, an enumeration, or a
-/// library type that the tables say to be one.
+/// True for what all types are whose values have no null among them.
+pub(crate) fn is_any_value(db: &Db, file: FileId, ty: &Ty) -> bool {
+    matches!(ty, Ty::Builtin(name, _) if flow(db, file, name)
+        .is_some_and(|(_, flow)| flow.kind == Some(FlowKind::Value)))
+}
+
+/// True if a type has no null among its values: a primitive, a structure, an enumeration, a type
+/// parameter for such types, or a library type that the tables say to be one.
 pub(crate) fn is_value_type(db: &Db, file: FileId, ty: &Ty) -> bool {
     match ty {
+        Ty::Param(of, binding) => {
+            let bound = db.program.known(*of).binding(*binding).ty();
+            bound.is_some() && {
+                let bound = db.instance_of_expr(*of, bound);
+                bound.alternatives().iter().any(|bound| is_any_value(db, *of, bound))
+            }
+        }
         Ty::Instance(symbol, _) => {
             matches!(db.program.symbol(*symbol).kind, SymbolKind::Struct | SymbolKind::Enum)
         }

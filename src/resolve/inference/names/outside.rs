@@ -226,7 +226,8 @@ fn only_outside(db: &Db, file: FileId, of_members: bool) -> Option<Option<usize>
     });
     let shared = db.program.shared_imports(file).wildcards.iter();
     if shared.into_iter().any(|target| wildcard::shared_leads_outside(db, file, target)) {
-        return outside.next().is_some().then_some(None);
+        // What files share are packages, unless files say that they are types.
+        return (!of_members || outside.next().is_some()).then_some(None);
     }
     let first = outside.next()?;
     Some(outside.next().is_none().then_some(first))

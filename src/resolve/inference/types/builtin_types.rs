@@ -15,6 +15,7 @@ use cograph_grammar::{FlowKind, ImplicitUse};
 use cograph_model::SymbolKind;
 use cograph_model::facts::{CALL_SUFFIX, ELEMENT, ExprId, external_callable, is_held_part};
 use cograph_model::graph::{FileId, SymbolRef};
+use std::borrow::Cow;
 use std::rc::Rc;
 
 /// Type of a variant that holds a value of the table's own type.
@@ -55,7 +56,11 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
                 Some(FlowKind::Procedure) => Ty::function(nothing(db, file)),
                 Some(FlowKind::Optional) if is_needless(db, file, args) => args[0].clone(),
                 Some(
-                    FlowKind::Nothing | FlowKind::Optional | FlowKind::Slice | FlowKind::Empty,
+                    FlowKind::Nothing
+                    | FlowKind::Optional
+                    | FlowKind::Slice
+                    | FlowKind::Empty
+                    | FlowKind::Value,
                 )
                 | None => Ty::builtin(canonical, args),
             }
@@ -314,12 +319,12 @@ pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified_name: &
     };
     let text = db.program.text(name);
     let language = db.program.known(db.origin.get()).language;
-    let mut current: Rc<str> =
-        if language.flow(outer).is_some() { outer.clone() } else { Rc::from(last_segment(outer)) };
+    let mut next = language.flow(outer).or_else(|| language.flow(last_segment(outer)));
+    let mut args: Cow<'_, [Ty]> = Cow::Borrowed(args);
     for _ in 0..8 {
-        let Some((_, flow)) = language.flow(&current) else { break };
+        let Some((_, flow)) = next else { break };
         if let Some(template) = flow.fields.get(text) {
-            return type_flow::instantiated(template, flow, args, object);
+            return type_flow::instantiated(template, flow, &args, object);
         }
         if let Some(template) = flow.members.get(text).or(flow.any.as_ref()) {
             // A type of a library by the same name has variants with types of their own.
@@ -327,15 +332,17 @@ pub(crate) fn outside_member(db: &Db, object: &Ty, name: Name, qualified_name: &
                 return Ty::External(qualified_name.clone());
             }
             if flow.any.is_some() && !flow.members.contains_key(text) {
-                return type_flow::instantiated(template, flow, args, object);
+                return type_flow::instantiated(template, flow, &args, object);
             }
-            let result = type_flow::instantiated(template, flow, args, object);
+            let result = type_flow::instantiated(template, flow, &args, object);
             // Where callables have a namespace of their own, a member that is not called is the
-            // value.
-            return if db.wanted() == Some(Wanted::Others) { result } else { Ty::function(result) };
+            // value, unless the table has the fields apart.
+            let is_value = db.wanted() == Some(Wanted::Others) && flow.fields.is_empty();
+            return if is_value { result } else { Ty::function(result) };
         }
-        let Some(base) = &flow.base else { break };
-        current = Rc::from(base.as_str());
+        let Some((base, of_base)) = type_flow::base(flow, &args, object) else { break };
+        args = of_base;
+        next = language.flow(base);
     }
     let top = language.manifest.conversions.top.as_deref().and_then(|top| language.flow(top));
     if let Some((_, flow)) = top

@@ -16,6 +16,9 @@ use cograph_model::graph::{FileId, SymbolRef};
 use std::cell::RefCell;
 use std::rc::Rc;
 
+/// Marker in type flow tables: first type argument that a call of a member writes.
+pub(crate) const WRITTEN_TYPE: &str = "type0";
+
 /// Number of expressions after a name among which its application is searched.
 const MAX_APPLIED: usize = 64;
 
@@ -359,6 +362,11 @@ pub(crate) fn with_arguments(
             Ty::callable(symbols, receiver.as_deref())
         }
         Ty::BuiltinType(name, _) => Ty::BuiltinType(name, args.into()),
+        // A member of a library, with what a table says of its result.
+        Ty::Function(result) => Ty::function(result.map(&|ty: &Ty| match ty {
+            Ty::Builtin(name, _) if &**name == WRITTEN_TYPE => args.first().cloned(),
+            _ => None,
+        })),
         // A function of a library, whose results a table lists.
         Ty::External(name) if results.contains_key(last_segment(&name)) => {
             Ty::BuiltinType(Rc::from(last_segment(&name)), args.into())

@@ -225,6 +225,7 @@ fn compute(db: &Db, file: FileId, expr: Expr, position: usize) -> Ty {
             let parts = [ty(db, file, key), ty(db, file, value)].map(|part| instance_of(&part));
             Ty::builtin(MAPPING, &parts)
         }
+        Expr::Wrap(inner, Wrapper::Variable) => ty(db, file, inner),
         Expr::Wrap(..) | Expr::Array(_) | Expr::Function(_) | Expr::Base(..) => {
             type_of(db, file, ExprId::at(position))
         }
@@ -354,7 +355,9 @@ fn is_library_property(db: &Db, file: FileId, object: &Ty, name: Name) -> bool {
         Ty::Instance(..) => matches!(lookup::member(db, object, name), Member::Outside(_)),
         _ => false,
     };
-    is_of_library && db.program.known(file).language.manifest.resolution.library_properties
+    is_of_library
+        && db.program.known(file).language.manifest.resolution.library_properties
+        && !type_flow::is_method(db, file, object, name)
 }
 
 /// Returns the type of the same name with this number of type parameters, if there is one.
