@@ -310,10 +310,11 @@ pub enum Rule {
         /// A closure behind the arguments: the argument for the last parameter.
         trailing: Option<Selector>,
         type_args: Option<Selector>,
-        /// A closure behind the arguments, which is not counted among them.
+        /// A closure behind the arguments, not counted; if it `evaluates`, the receiver is its own.
         closure: Option<Selector>,
         /// Text behind the name of the member: that of a setter where the call is an assignment.
         suffix: Option<String>,
+        evaluates: Option<bool>,
     },
     /// A construction of `ty`; without a type, of the element type of the enclosing construction.
     /// `body` may hold definitions (an anonymous subclass) or nodes with the role `initializer`;
@@ -359,8 +360,7 @@ pub enum Rule {
     Mapping { ty: String, key: Option<Selector>, value: Option<Selector> },
     /// A tuple; with one child a parenthesised expression.
     Tuple {},
-    /// An object literal: its members are defined in place. With `pairs`, the token between names
-    /// and values, these are its children, and a value without a name has that of what it reads.
+    /// An object literal. With `pairs`, a token, its children are names and values around that.
     Object { pairs: Option<String> },
     /// A member of an object literal with the name and the value of a variable (`{ a }`).
     Shorthand {},

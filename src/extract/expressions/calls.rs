@@ -40,7 +40,8 @@ pub(super) fn super_call<'t>(
 }
 
 pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>) -> ExprId {
-    let Rule::Call { callee, object, name, args, trailing, type_args, closure, suffix } = rule
+    let Rule::Call { callee, object, name, args, trailing, type_args, closure, suffix, evaluates } =
+        rule
     else {
         return ExprId::NONE;
     };
@@ -178,7 +179,12 @@ pub(super) fn call<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<'t>)
         fields::set_accessor(walk, object, name, value);
     }
     let closure = closure.as_ref().and_then(|selector| selector.first(node));
-    let list = closure.map_or(list, |closure| with_closure(walk, list, closure));
+    let object = match callee_value.is_some().then(|| walk.facts.get(callee_value)) {
+        Some(Expr::Member(object, _)) if evaluates.is_some() => object,
+        _ => ExprId::NONE,
+    };
+    let receiver = walk.facts.of(object, Expr::TypeOf);
+    let list = closure.map_or(list, |closure| with_closure(walk, list, closure, receiver));
     let value = match gathered {
         Some(items) => gathered_value(walk, callee_value, &items),
         // The holder of what is made is transparent.
@@ -246,9 +252,16 @@ fn gathered_value(walk: &mut Walk<'_>, callee: ExprId, items: &[ExprId]) -> Expr
     types::applied(&mut walk.facts, base, &[tuple])
 }
 
-/// Visits a closure behind the arguments of a call; returns these with it.
-fn with_closure<'t>(walk: &mut Walk<'t>, list: Run, closure: Node<'t>) -> Run {
+/// Visits a closure behind the arguments of a call; returns these with it. `receiver`: the type of
+/// that of the closure, if it has one of its own.
+fn with_closure<'t>(walk: &mut Walk<'t>, list: Run, closure: Node<'t>, receiver: ExprId) -> Run {
     let closure = walk.visit(closure, READ);
+    if closure.is_some()
+        && let Expr::Lambda(scope) = walk.facts.get(closure)
+        && let Some(scope) = scope.get()
+    {
+        walk.facts.facts.scopes[scope].owner = receiver;
+    }
     let closure = names::known(&mut walk.facts, closure);
     let mut values = walk.facts.items(list).to_vec();
     values.push(closure);

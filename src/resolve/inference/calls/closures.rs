@@ -21,6 +21,7 @@ use cograph_model::facts::{
     BindingId, BindingKind, Contextual, Expr, ExprId, Run, ScopeId, Synthetic,
 };
 use cograph_model::graph::{FileId, SymbolRef};
+use std::borrow::Cow;
 
 /// Marker in lists of a closure's parameters: the receiver.
 const RECEIVER_MARK: &str = "this ";
@@ -437,8 +438,12 @@ fn associated(
 /// member.
 fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, what: Contextual) -> Ty {
     let library = hierarchy::library_base(db, object);
-    let object = library.as_ref().unwrap_or(object);
-    for (flow, args) in type_flow::tables(db, file, object) {
+    let known = library.as_ref().unwrap_or(object);
+    let mut tables = type_flow::tables(db, file, known);
+    // What every value has.
+    let every = type_flow::flow(db, file, inherent::ANY_TYPE);
+    tables.extend(every.map(|(_, flow)| (flow, Cow::Borrowed(&[][..]))));
+    for (flow, args) in tables {
         let params = flow.callbacks.get(member).map_or(&[][..], Vec::as_slice);
         // A closure that is passed instead of an argument returns one.
         let template = match what == Contextual::Result && !params.is_empty() {
@@ -446,7 +451,8 @@ fn given_by_table(db: &Db, file: FileId, object: &Ty, member: &str, what: Contex
             false => in_list(params, what),
         };
         if let Some(template) = template {
-            return type_flow::instantiated(template, flow, &args, object);
+            let this = if flow.params.is_empty() { object } else { known };
+            return type_flow::instantiated(template, flow, &args, this);
         }
     }
     Ty::Unknown

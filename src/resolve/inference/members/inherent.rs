@@ -21,7 +21,7 @@ use std::rc::Rc;
 const EVERY_TYPE: &str = "";
 
 /// Type flow table for members of any type.
-const ANY_TYPE: &str = "*";
+pub(crate) const ANY_TYPE: &str = "*";
 
 /// Type flow table for members of any enumeration.
 const ANY_ENUM: &str = "enum";
