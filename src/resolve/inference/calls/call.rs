@@ -195,7 +195,7 @@ pub(crate) fn is_of_library(
     args: Run,
 ) -> bool {
     if !matches!(of, Ty::Builtin(..) | Ty::External(_))
-        || !type_flow::has_own_member(db, file, of, name)
+        || !type_flow::has_own_method(db, file, of, name)
     {
         return false;
     }

@@ -226,7 +226,7 @@ fn yields_to_member(
             let (Ty::Builtin(outer, _) | Ty::External(outer)) = of else { return true };
             let flow = type_flow::flow(db, file, outer);
             let text = db.program.text(name);
-            !flow.is_some_and(|(_, flow)| type_flow::lists(flow, text))
+            !flow.is_some_and(|(_, flow)| flow.members.contains_key(text))
         }
         Member::None | Member::Unknown => true,
     }

@@ -356,6 +356,10 @@ fn is_null(db: &Db, file: FileId, arg: &Ty) -> bool {
 /// these arguments.
 fn is_as_specific(db: &Db, file: FileId, one: &Candidate, other: &Candidate, args: &[Ty]) -> bool {
     one.params.iter().zip(&other.params).zip(args).all(|((one, other), arg)| {
+        // Nothing but itself is closer to a value of a type parameter.
+        if matches!(arg, Ty::Param(..)) && (one == arg || other == arg) {
+            return one == arg;
+        }
         one == other
             || (arg.is_known() && passing(db, file, other, one) <= Passing::Derived)
             // Null decides nothing between types of which neither converts to the other.

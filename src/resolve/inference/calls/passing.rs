@@ -91,10 +91,12 @@ pub(super) fn passing(db: &Db, file: FileId, wanted: &Ty, given: &Ty) -> Passing
                     if matches!(limit, Ty::Param(..)) {
                         Passing::Open
                     } else {
-                        passing(db, file, wanted, &limit)
+                        passing(db, file, wanted, &limit).max(Passing::Derived)
                     }
                 }
-                (false, Some(top)) => passing(db, file, wanted, &Ty::builtin(top, &[])),
+                (false, Some(top)) => {
+                    passing(db, file, wanted, &Ty::builtin(top, &[])).max(Passing::Derived)
+                }
                 (false, None) => Passing::Open,
             }
         }

@@ -78,6 +78,12 @@ pub(crate) fn has_own_member(db: &Db, file: FileId, value: &Ty, name: Name) -> b
     own_tables(db, file, value).iter().any(|(flow, _)| lists(flow, text))
 }
 
+/// True for such a member that can be called.
+pub(crate) fn has_own_method(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
+    let text = db.program.text(name);
+    own_tables(db, file, value).iter().any(|(flow, _)| flow.members.contains_key(text))
+}
+
 /// True if the tables list a member of a value.
 pub(crate) fn has_member(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
     let text = db.program.text(name);
@@ -101,7 +107,7 @@ pub(crate) fn is_named(db: &Db, file: FileId, value: &Ty, name: Name) -> bool {
 }
 
 /// True if a table has the type of a member.
-pub(crate) fn lists(flow: &TypeFlow, member: &str) -> bool {
+fn lists(flow: &TypeFlow, member: &str) -> bool {
     flow.members.contains_key(member) || flow.fields.contains_key(member)
 }
 
