@@ -355,7 +355,8 @@ pub(crate) fn merged_once(db: &Db, symbols: Symbols) -> Symbols {
             && entry.flags & flags::DECLARATION != 0
             && (symbol.file, entry.scope) == (first.file, scope)
     };
-    if manifest.conversions.top.is_none() && symbols.iter().all(is_signature) {
+    // Methods without a body are several; a function that has none anywhere is one.
+    if symbols.iter().all(is_signature) {
         return Symbols::from_slice(&[first]);
     }
     let is_conditional =
