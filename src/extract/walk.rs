@@ -114,7 +114,8 @@ impl<'t> Walk<'t> {
 
     pub(super) fn into_facts(self) -> FileFacts {
         let mut facts = self.facts.into_facts();
-        exports::mark_exports(&mut facts, &self.exports.names);
+        let objects = &self.input.language.manifest.names.export_objects;
+        exports::mark_exports(&mut facts, &self.exports.names, objects);
         exports::apply_list(&mut facts, &self.exports.list);
         exports::mark_global(&mut facts, &self.exports.ambient, &self.exports.global);
         facts

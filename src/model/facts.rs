@@ -84,6 +84,15 @@ impl FileFacts {
         symbol.clauses.get().map_or(&Clauses::NONE, |of| &self.clauses[of])
     }
 
+    /// Returns the position of a name that is read at a byte: that of its expression, if that is
+    /// one of a member of the exports.
+    pub fn read_at(&self, expr: usize, byte: u32) -> u32 {
+        match self.positions[expr] {
+            Binding::OF_EXPORTS => Binding::OF_EXPORTS,
+            _ => byte,
+        }
+    }
+
     /// Minimizes memory: packs the sites and releases unused capacity of vectors. The facts of all
     /// files of a repository may be in memory at the same time.
     pub fn shrink(&mut self) {

@@ -89,6 +89,8 @@ pub(super) struct Db<'a> {
     pub(super) seen: Memo<(FileId, Space, Name), Symbols>,
     /// Declarations of types that may be opened again.
     pub(super) openings: Memo<SymbolRef, Symbols>,
+    /// Types that the declaration file next to a module has for a class of it.
+    pub(super) stated_types: Memo<SymbolRef, Symbols>,
     pub(super) wildcards: Wildcards,
     /// Imported packages of a file by their declared names.
     pub(super) own_names: Memo<FileId, Rc<OwnNames<'a>>>,
@@ -129,6 +131,7 @@ impl<'a> Db<'a> {
             reach: Memo::default(),
             seen: Memo::default(),
             openings: Memo::default(),
+            stated_types: Memo::default(),
             wildcards: Wildcards::default(),
             own_names: Memo::default(),
             assigned: Memo::default(),

@@ -8,7 +8,7 @@ use crate::walk::position::{offset, position};
 use crate::walk::{Context, Definition, Pending, READ, Walk, children, rule_choice, texts};
 use cograph_grammar::{ConstructorNames, DecoratorMeaning, ExportRule, ModifierMeaning, Rule};
 use cograph_model::facts::{
-    Clauses, Details, Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags,
+    Binding, Clauses, Details, Expr, ExprId, LocalSymbol, Run, ScopeId, ScopeKind, Symbol, flags,
 };
 use cograph_model::{Position, Span, SymbolKind, Visibility};
 use tree_sitter::Node;
@@ -149,10 +149,11 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
     if definition.has_body {
         walk.facts.headers.push((symbol, offset(definition.header_end)));
     }
-    let from = if walk.input.language.manifest.resolution.hoisted {
-        0
-    } else {
-        offset(definition.node.start_byte())
+    let of_exports = walk.context.around.of_exports;
+    let from = match walk.input.language.manifest.resolution.hoisted {
+        _ if of_exports => Binding::OF_EXPORTS,
+        true => 0,
+        false => offset(definition.node.start_byte()),
     };
     if matches!(kind, SymbolKind::Variable | SymbolKind::Constant | SymbolKind::Field) {
         take_closures(walk, symbol, offset(whole.start_byte()));
@@ -162,7 +163,8 @@ pub(crate) fn define<'t>(walk: &mut Walk<'t>, definition: &Definition<'t>) -> Lo
     let is_hidden = kind == SymbolKind::Constructor
         && walk.input.language.manifest.names.constructor_rule == ConstructorNames::TypeName;
     if !walk.context.around.detached && !is_hidden {
-        walk.facts.bind_symbol(declaring, walk.context.scope, definition.name, from, symbol);
+        let block = if of_exports { declaring } else { walk.context.scope };
+        walk.facts.bind_symbol(declaring, block, definition.name, from, symbol);
     }
     symbol
 }
@@ -225,6 +227,9 @@ fn declaring_scope(walk: &Walk<'_>, kind: SymbolKind) -> ScopeId {
         _ => true,
     };
     let _ = kind;
+    if walk.context.around.of_exports {
+        return ScopeId(0);
+    }
     walk.facts.nearest(walk.context.scope, owns)
 }
 

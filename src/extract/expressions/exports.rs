@@ -1,5 +1,7 @@
 //! Exports by assignment: members of the export object, and the value that replaces it.
 
+mod wrapper;
+
 use crate::bindings::variables;
 use crate::definitions::symbols;
 use crate::expressions::values;
@@ -7,7 +9,7 @@ use crate::walk::input::Input;
 use crate::walk::{Definition, READ, Surroundings, Walk, children, names, rule_choice, texts};
 use cograph_grammar::Rule;
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingKind, Expr, ExprId, NameId, ScopeId, flags};
+use cograph_model::facts::{Binding, BindingKind, Expr, ExprId, NameId, ScopeId, flags};
 use tree_sitter::Node;
 
 /// Visits assignments to the export object or to a member of it. Returns the value of such an
@@ -24,23 +26,31 @@ pub(crate) fn export_assignment<'t>(
     }
     let text = texts::text_of(&walk.input, left);
     if objects.first().is_some_and(|object| object == text) {
+        if wrapper::is_of_another(walk, left) {
+            return None;
+        }
         export_whole(walk, right, node);
         return Some(ExprId::NONE);
     }
     let (object, name_node) = exported_member(walk, left)?;
+    if wrapper::is_of_another(walk, object) {
+        return None;
+    }
     if !names::is_export_object(walk, object) {
         walk.visit(object, READ);
     }
     let name = names::name_of(walk, name_node);
-    let (scope, around) = (walk.context.scope, walk.context.around);
-    walk.context.scope = ScopeId(0);
-    walk.context.around = Surroundings { exported: true, ..Surroundings::NONE };
+    let outer = walk.context.around;
+    let around = Surroundings { exported: true, of_exports: true, ..Surroundings::NONE };
+    walk.context.around = around;
     if !values::named_value(walk, name, name_node, node, right) {
+        walk.context.around.of_exports = false;
         let given = walk.visit(right, READ);
+        walk.context.around.of_exports = true;
         export_member(walk, name, name_node, node, given);
     }
-    (walk.context.scope, walk.context.around) = (scope, around);
-    Some(walk.facts.expr(Expr::Name(name, ScopeId(0))))
+    walk.context.around = outer;
+    Some(walk.facts.exported(name))
 }
 
 /// Returns the export object, or a variable that holds it, and the name of a member of it.
@@ -104,8 +114,11 @@ fn export_member<'t>(
     node: Node<'t>,
     given: ExprId,
 ) {
-    if let Expr::Name(local, _) = walk.facts.get(given) {
-        walk.exports.names.push((name, local));
+    if let Expr::Name(local, scope) = walk.facts.get(given) {
+        match walk.facts.declaring(scope, local) {
+            ScopeId(0) => walk.exports.names.push((name, local)),
+            _ => bind_exported(walk, name, given),
+        }
         return;
     }
     let (kind, header_end) = (SymbolKind::Variable, node.end_byte());
@@ -157,11 +170,20 @@ fn export_members(walk: &mut Walk<'_>, members: ScopeId) {
     for binding in inside {
         if let BindingKind::Symbol = binding.kind {
             walk.facts.symbol_mut(binding.symbol()).flags |= flags::EXPORTED;
-            walk.facts.bind_symbol(ScopeId(0), ScopeId(0), binding.name, 0, binding.symbol());
+            let (top, from) = (ScopeId(0), Binding::OF_EXPORTS);
+            walk.facts.bind_symbol(top, top, binding.name, from, binding.symbol());
         } else if let Expr::Name(local, _) = walk.facts.get(binding.value) {
             walk.exports.names.push((binding.name, local));
         } else {
-            walk.bind(ScopeId(0), binding.name, BindingKind::Value, 0, ExprId::NONE, binding.value);
+            bind_exported(walk, binding.name, binding.value);
         }
+    }
+}
+
+/// Binds a value to a member of what the file exports.
+fn bind_exported(walk: &mut Walk<'_>, name: NameId, value: ExprId) {
+    if name.is_some() {
+        let place = Binding::at(ScopeId(0), name, Binding::OF_EXPORTS);
+        walk.facts.bind(place.of_value(BindingKind::Value, ExprId::NONE, value));
     }
 }

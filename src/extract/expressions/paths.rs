@@ -39,22 +39,31 @@ pub(super) fn member<'t>(
             if scoped { types::path_head(&walk.input, &mut walk.facts, object) } else { object };
         names::known(&mut walk.facts, object)
     });
-    let object = match object_node {
-        // A name that this file exports.
-        Some(object) if names::is_export_object(walk, object) => None,
-        _ => object,
-    };
+    let of_exports = object_node.is_some_and(|object| names::is_export_object(walk, object));
     if let Some(object) = object
+        && !of_exports
         && matches!(rule_choice::rule_at(&walk.input, name_node), Some(Rule::SelfValue { .. }))
     {
         // The receiver of the named type, not of the enclosing one.
         return walk.facts.expr(Expr::OfType(object));
     }
-    let value = path_from(walk, object, name_node, usage);
+    let value = match of_exports {
+        true => exported(walk, name_node, usage),
+        false => path_from(walk, object, name_node, usage),
+    };
     match names::is_export_object(walk, node) {
         true => names::whole_export(walk),
         false => value,
     }
+}
+
+/// A member of what this file exports.
+fn exported<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> ExprId {
+    let node = plain_name(walk, node);
+    let name = folded_name(walk, node);
+    let value = walk.facts.exported(name);
+    walk.site(usage, node, name, value);
+    value
 }
 
 /// A member that is written where it stands, by an operator before the path to it.

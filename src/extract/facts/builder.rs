@@ -88,6 +88,15 @@ impl Builder {
         id
     }
 
+    /// Name of a member of what the file exports, without a position: it finds what no name in
+    /// the file does.
+    pub(crate) fn exported(&mut self, name: NameId) -> ExprId {
+        let at = std::mem::replace(&mut self.at, Binding::OF_EXPORTS);
+        let expr = self.expr(Expr::Name(name, ScopeId(0)));
+        self.at = at;
+        expr
+    }
+
     /// Value of the builtin type of a name: one expression for the file, at its start, because it
     /// means the same everywhere.
     pub(crate) fn literal(&mut self, name: NameId) -> ExprId {
@@ -326,6 +335,14 @@ impl Builder {
             scope = self.parent(scope);
         }
         None
+    }
+
+    /// Returns the innermost scope that binds a name, from `scope` outwards, or that of the file.
+    pub(crate) fn declaring(&self, mut scope: ScopeId, name: NameId) -> ScopeId {
+        while scope.is_some() && self.bound(scope, name).is_none() {
+            scope = self.parent(scope);
+        }
+        if scope.is_some() { scope } else { ScopeId(0) }
     }
 
     /// Returns the first binding of a name in the innermost scope that has one, from `scope`

@@ -37,7 +37,12 @@ pub(crate) fn apply_list(facts: &mut FileFacts, list: &ExportList) {
 }
 
 /// Marks symbols that an export list exports under another name: exported name and local name.
-pub(crate) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)]) {
+/// What replaces the export object, whose names are `objects`, is found by them in the file.
+pub(crate) fn mark_exports(
+    facts: &mut FileFacts,
+    exported: &[(NameId, NameId)],
+    objects: &[String],
+) {
     for &(alias, local) in exported {
         let symbols =
             facts.symbols.iter_mut().filter(|symbol| symbol.name == local && symbol.scope.0 == 0);
@@ -53,7 +58,11 @@ pub(crate) fn mark_exports(facts: &mut FileFacts, exported: &[(NameId, NameId)])
             let value = ExprId::at(facts.exprs.len());
             facts.exprs.push(Expr::Name(local, ScopeId(0)));
             facts.positions.push(u32::MAX);
-            let place = Binding::at(ScopeId(0), alias, 0);
+            let text = alias.get().map_or("", |alias| &facts.names[alias]);
+            let is_whole =
+                Synthetic::DefaultExport.is(text) || objects.iter().any(|object| object == text);
+            let from = if is_whole { 0 } else { Binding::OF_EXPORTS };
+            let place = Binding::at(ScopeId(0), alias, from);
             facts.bindings.push(place.of_value(BindingKind::Value, ExprId::NONE, value));
         }
     }

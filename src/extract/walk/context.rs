@@ -140,6 +140,8 @@ impl Callable {
 pub(crate) struct Surroundings {
     /// True if definitions in this scope are exported.
     pub(crate) exported: bool,
+    /// True for a member of the export object: its scope is the file, where no name finds it.
+    pub(crate) of_exports: bool,
     pub(crate) default_export: bool,
     /// Visibility of members behind a section mark.
     pub(crate) section: Option<Visibility>,
@@ -165,6 +167,7 @@ pub(crate) struct Surroundings {
 impl Surroundings {
     pub(crate) const NONE: Surroundings = Surroundings {
         exported: false,
+        of_exports: false,
         default_export: false,
         section: None,
         owner: ExprId::NONE,

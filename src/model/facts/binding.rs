@@ -28,6 +28,9 @@ impl Binding {
     /// In place of an innermost scope that is the own one.
     const OWN: u32 = (1 << 24) - 1;
 
+    /// Position of a member of what a file exports: no name in the file finds it.
+    pub const OF_EXPORTS: u32 = u32::MAX;
+
     /// Place of a name, bound to nothing yet.
     pub const fn at(scope: ScopeId, name: NameId, from: u32) -> Self {
         let (kind, value) = (BindingKind::Symbol, ExprId::NONE);

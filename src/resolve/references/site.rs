@@ -81,10 +81,10 @@ fn find_site(db: &Db, file: FileId, site: &Site) -> Resolution {
                 true => lists::types_of(db, file, site.args),
                 false => Vec::new(),
             };
-            let place = (name, scope, site.byte);
+            let place = (name, scope, facts.read_at(target, site.byte));
             let look = || match site.kind {
                 SiteKind::Call => callee::called(db, file, place, &args, site.args),
-                _ => scopes::lookup(db, file, name, scope, site.byte),
+                _ => scopes::lookup(db, file, name, scope, place.2),
             };
             let found = match site.kind {
                 SiteKind::Decorate

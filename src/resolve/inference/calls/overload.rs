@@ -6,6 +6,7 @@ use crate::inference::calls::arguments::Label;
 use crate::inference::calls::library_types::Passing;
 use crate::inference::calls::passing::{is_closed, is_unlisted, passing};
 use crate::inference::calls::{arguments, closure_arity};
+use crate::inference::members::lookup::stated;
 use crate::inference::types::infer;
 use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
@@ -331,6 +332,11 @@ pub(super) fn receiver_fit(db: &Db, file: FileId, symbol: SymbolRef, of: &Ty) ->
 pub(crate) fn parameter_types(db: &Db, symbol: SymbolRef) -> Rc<[Ty]> {
     if let Some(known) = db.parameters.get(&symbol) {
         return known;
+    }
+    if let Some(stated) = stated::member(db, symbol) {
+        let types = parameter_types(db, stated[0]);
+        db.parameters.insert(symbol, types.clone());
+        return types;
     }
     let params = db.program.symbol(symbol).params();
     let facts = db.program.known(symbol.file).facts;

@@ -1,5 +1,7 @@
 //! Member lookup along the hierarchy of a type. Extension members are in `derived`.
 
+pub(crate) mod stated;
+
 use crate::db::Db;
 use crate::db::in_progress::Computation;
 use crate::db::ty::{ARRAY, Entity, Member, Ty};
@@ -42,6 +44,9 @@ pub(crate) fn own_members(db: &Db, symbol: SymbolRef, name: Name) -> Symbols {
         found.extend(prototypes::added(db, &found, more));
     }
     found.extend(aliases::members_of(db, symbol, name));
+    if found.is_empty() {
+        found = stated::members(db, symbol, name);
+    }
     for definition in aliases::definitions_of_type(db, symbol) {
         let more = own_members(db, definition, name);
         found

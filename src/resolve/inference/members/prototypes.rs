@@ -34,6 +34,17 @@ pub(crate) fn made(db: &Db, ty: &Ty) -> Ty {
     }
 }
 
+/// Returns the type of the member of a type or constructor function that holds the members of its
+/// instances: an instance.
+pub(crate) fn of_instances(db: &Db, of: &Ty, name: Name) -> Option<Ty> {
+    let symbol = match of {
+        Ty::Type(symbol, _) => *symbol,
+        other => constructor_function(db, other)?,
+    };
+    let names = &db.program.known(symbol.file).language.manifest.names;
+    (names.values_member.as_deref() == Some(db.program.text(name))).then(|| made(db, of))
+}
+
 /// Returns the variable that holds an object, in languages where objects can be assigned
 /// members.
 pub(super) fn held_object(db: &Db, file: FileId, scope: ScopeId) -> Option<SymbolRef> {

@@ -173,10 +173,12 @@ fn alternatives<'a>(
     found[certain..].iter().map(|binding| binding.import()).collect()
 }
 
-/// False for a binding whose scope begins behind the use.
+/// False for a binding whose scope begins behind the use, and for a name in the file of what is a
+/// member of its exports alone.
 fn begins_before(unit: Unit<'_>, binding: &Binding, from: NameUse) -> bool {
     let rules = &unit.language.manifest.resolution;
     match binding.kind {
+        _ if binding.from == Binding::OF_EXPORTS => from.at == Binding::OF_EXPORTS,
         _ if planted(Fault::VisibleBeforeDeclared) => true,
         BindingKind::Value | BindingKind::Param if rules.scope_after_declaration => {
             binding.from <= from.at

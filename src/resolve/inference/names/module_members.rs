@@ -14,7 +14,7 @@ use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
 use cograph_model::SymbolKind;
-use cograph_model::facts::{BindingId, BindingKind, Expr, ScopeId, Synthetic, flags};
+use cograph_model::facts::{Binding, BindingId, BindingKind, Expr, ScopeId, Synthetic, flags};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::rc::Rc;
 
@@ -186,6 +186,9 @@ fn exported_under(db: &Db, file: FileId, name: Name) -> Option<BindingId> {
         let binding = unit.binding(*id);
         let value = binding.value.get().filter(|_| binding.kind == BindingKind::Value);
         value.is_some_and(|value| {
+            if binding.from == Binding::OF_EXPORTS {
+                return true;
+            }
             let of_file = matches!(unit.facts.exprs[value], Expr::Name(_, ScopeId(0)));
             of_file && unit.facts.positions[value] == u32::MAX
         })

@@ -3,6 +3,7 @@
 
 use crate::db::Db;
 use crate::db::ty::{Ty, instance_of, unify};
+use crate::inference::members::lookup::stated;
 use crate::inference::members::{hierarchy, inherent};
 use crate::inference::types::{generics, lists};
 use crate::units::symbols::Symbols;
@@ -72,6 +73,9 @@ pub(crate) fn return_ty(db: &Db, symbol: SymbolRef, receiver: Option<&Ty>, args:
     let entry = db.program.symbol(symbol);
     if matches!(entry.kind, SymbolKind::Constructor | SymbolKind::Variant) {
         return container_instance(db, symbol, receiver);
+    }
+    if let Some(stated) = stated::member(db, symbol) {
+        return result_of(db, &stated, receiver, args);
     }
     let facts = db.program.known(symbol.file).facts;
     let returns_self = |expr: ExprId| {

@@ -2,7 +2,8 @@
 
 use crate::db::Db;
 use crate::db::ty::{Entity, Member, Ty, no_types};
-use crate::inference::members::{aliases, hierarchy, inherent, lookup, type_flow};
+use crate::inference::members::lookup::stated;
+use crate::inference::members::{aliases, hierarchy, inherent, lookup, prototypes, type_flow};
 use crate::inference::names::{bindings, definition, scopes, variants};
 use crate::inference::types::{builtin_types, generics, lists, return_types};
 use crate::units::interner::Name;
@@ -286,6 +287,12 @@ fn value_ty(db: &Db, symbol: SymbolRef) -> Ty {
         return known;
     }
     db.results.insert(symbol, Ty::Unknown);
+    if let Some(stated) = stated::member(db, symbol) {
+        let parts: Vec<Ty> = stated.iter().map(|one| value_ty(db, *one)).collect();
+        let ty = Ty::union(parts);
+        db.results.insert(symbol, ty.clone());
+        return ty;
+    }
     let entry = db.program.symbol(symbol);
     let stated = match entry.ty.is_some() {
         true => Some(db.instance_of_expr(symbol.file, entry.ty)),
@@ -317,6 +324,9 @@ pub(crate) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
     }
     if let Ty::Filled(inner, params, args) = object {
         return member_ty(db, inner, name).with(params, args);
+    }
+    if let Some(instance) = prototypes::of_instances(db, object, name) {
+        return instance;
     }
     match lookup::member(db, object, name) {
         Member::Symbols(symbols) => {
