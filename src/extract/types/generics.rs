@@ -64,16 +64,17 @@ pub(crate) fn type_params<'t>(walk: &mut Walk<'t>, symbol: LocalSymbol, params: 
             Some(bound) => types::visit_type(walk, bound, Usage::Site(SiteKind::Type)),
             None => ExprId::NONE,
         };
+        let default = match default.as_ref().and_then(|selector| selector.first(param)) {
+            Some(default) => types::visit_type(walk, default, Usage::Site(SiteKind::Type)),
+            None => ExprId::NONE,
+        };
         let named = children::every(&walk.input, Some(name), param);
         if named.is_empty() && bound.is_some() {
             bits |= flags::CONSTRAINED;
         }
         for name_node in named {
             let name = names::name_of(walk, name_node);
-            walk.bind(walk.context.scope, name, BindingKind::TypeParam, 0, bound, ExprId::NONE);
-        }
-        if let Some(default) = default.as_ref().and_then(|selector| selector.first(param)) {
-            types::visit_type(walk, default, Usage::Site(SiteKind::Type));
+            walk.bind(walk.context.scope, name, BindingKind::TypeParam, 0, bound, default);
         }
     }
     let run = Run::of(start..walk.facts.facts.bindings.len());

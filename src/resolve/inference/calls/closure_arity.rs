@@ -2,6 +2,7 @@
 
 use crate::db::Db;
 use crate::db::ty::Ty;
+use crate::inference::calls::passing::is_closed;
 use crate::inference::calls::{arguments, functional};
 use crate::inference::members::type_flow;
 use crate::inference::types::infer;
@@ -29,7 +30,13 @@ pub(super) fn fits(db: &Db, file: FileId, symbol: SymbolRef, place: usize, given
     };
     let Some(taken) = taken else { return true };
     let wanted = of_type(db, symbol.file, facts.bindings[param].ty());
-    wanted.is_none_or(|wanted| taken.iter().any(|(least, most)| (*least..=*most).contains(&wanted)))
+    // Where conversions are open, a closure may leave parameters out.
+    let may_leave_out = !is_closed(db, file) && matches!(given, Ty::Lambda(..));
+    let takes = |(least, most): &(usize, usize), wanted: usize| match may_leave_out {
+        true => *least <= wanted,
+        false => (*least..=*most).contains(&wanted),
+    };
+    wanted.is_none_or(|wanted| taken.iter().any(|taken| takes(taken, wanted)))
 }
 
 /// Returns the numbers of parameters of callables that are passed by their name, where no receiver

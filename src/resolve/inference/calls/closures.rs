@@ -272,7 +272,13 @@ fn argument_in_table(db: &Db, file: FileId, object: &Ty, member: &str, position:
 /// Returns the type of the parameter for an argument of one of several callables.
 fn expected_by(db: &Db, symbols: &Symbols, receiver: Option<&Ty>, given: &PassedArguments) -> Ty {
     let declared = |callable: &SymbolRef| {
-        overload::parameter_types(db, *callable).get(given.place(db, *callable)?).cloned()
+        let place = given.place(db, *callable)?;
+        let whole = overload::parameter_types(db, *callable).get(place).cloned()?;
+        // An object is one of those that a variadic parameter gathers.
+        Some(match arguments::variadic_place(db, *callable) == Some(place) {
+            true => builtin_types::element(db, callable.file, &whole),
+            false => whole,
+        })
     };
     let fitting =
         |symbols: &Symbols| call::fitting(db, given.file, symbols, given.as_arguments(), false);

@@ -3,6 +3,7 @@
 use crate::db::Db;
 use crate::db::ty::Ty;
 use crate::inference::calls::{call, closures, extensions, overload};
+use crate::inference::members::overrides;
 use crate::inference::types::{callee, generics};
 use crate::units::symbols::Symbols;
 use cograph_model::facts::{ExprId, Run, flags};
@@ -41,7 +42,8 @@ pub(crate) fn parameter(db: &Db, file: FileId, callee: ExprId, argument: usize) 
         let entry = db.program.symbol(*symbol);
         (entry.kind.is_callable() || entry.kind.is_type()) && entry.flags & flags::PROPERTY == 0
     };
-    let mut types = symbols
+    let stated = overrides::signatures(db, &symbols);
+    let mut types = stated
         .iter()
         .filter(|symbol| declares(symbol))
         .filter_map(|symbol| overload::parameter_types(db, *symbol).get(position).cloned())

@@ -2,6 +2,7 @@
 //! object has one field of a name.
 
 use crate::db::Db;
+use crate::inference::members::lookup::stated;
 use crate::inference::members::{hierarchy, lookup};
 use crate::units::symbols::Symbols;
 use cograph_model::facts::{Site, flags};
@@ -45,6 +46,9 @@ pub(crate) fn declared(db: &Db, file: FileId, site: &Site, symbols: Symbols) -> 
 /// Returns the field with a stated type, or the property, that the nearest base has for a field. In
 /// languages whose values take any member, one that an assignment makes in the farthest base too.
 fn of_base(db: &Db, field: SymbolRef) -> Option<SymbolRef> {
+    if stated::member(db, field).is_some() {
+        return None;
+    }
     let entry = db.program.symbol(field);
     let name = db.program.name_of(field);
     let owner = SymbolRef { file: field.file, symbol: entry.container };

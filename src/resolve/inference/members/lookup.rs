@@ -172,7 +172,11 @@ fn definitions(db: &Db, of: SymbolRef, found: Symbols) -> Symbols {
         return found;
     }
     let mut found = found;
-    if found.iter().any(|symbol| db.program.symbol(*symbol).flags & flags::DECLARATION == 0) {
+    // Signatures of overloads say what their definition takes and gives.
+    let are_callable = found.iter().all(|symbol| db.program.symbol(*symbol).kind.is_callable());
+    if !(rules.overloads && are_callable)
+        && found.iter().any(|symbol| db.program.symbol(*symbol).flags & flags::DECLARATION == 0)
+    {
         found.retain(|symbol| db.program.symbol(*symbol).flags & flags::DECLARATION == 0);
     }
     if rules.members == MemberLookup::InherentFirst {

@@ -2,6 +2,7 @@
 
 use crate::db::Db;
 use crate::db::ty::{ARRAY, Ty};
+use crate::inference::members::lookup::stated;
 use crate::inference::members::type_flow::last_segment;
 use crate::units::symbols::Symbols;
 use cograph_faults::{Fault, planted};
@@ -54,9 +55,14 @@ pub(super) fn join_overloads(db: &Db, members: &mut Symbols, of_base: &Symbols) 
     }
 }
 
-/// Returns the signatures of overloads without the definition that they share: callers see none of
-/// its types.
+/// Returns the signatures of overloads without the definition that they share, and those that are
+/// stated for a member: callers see none of the types of the definition.
 pub(crate) fn signatures(db: &Db, symbols: &Symbols) -> Symbols {
+    if let [only] = symbols[..]
+        && let Some(stated) = stated::member(db, only)
+    {
+        return stated;
+    }
     let is_signature =
         |symbol: &&SymbolRef| db.program.symbol(**symbol).flags & flags::DECLARATION != 0;
     let is_apart = |symbol: &SymbolRef| {

@@ -28,10 +28,20 @@ pub(crate) fn arguments_of(
     symbol: SymbolRef,
     args: &TyList,
 ) -> impl Fn(&Ty) -> Option<Ty> + use<> {
-    let params = if args.is_empty() { Rc::from([]) } else { parameters_of_type(db, symbol) };
-    let known = params.iter().filter_map(|(param, at)| Some((*param, args.get(*at)?.clone())));
+    let params = parameters_of_type(db, symbol);
+    let known = params.iter().filter_map(|(param, at)| {
+        let given = args.get(*at).cloned();
+        Some((*param, given.or_else(|| default_of(db, *param))?))
+    });
     let known: Vec<(Parameter, Ty)> = known.collect();
     move |ty: &Ty| ty.filled(&known)
+}
+
+/// Returns the type that a parameter without an argument has by default.
+fn default_of(db: &Db, (file, binding): Parameter) -> Option<Ty> {
+    let default = db.program.known(file).binding(binding).value;
+    let ty = default.is_some().then(|| db.instance_of_expr(file, default))?;
+    ty.is_known().then_some(ty)
 }
 
 /// Substitutes the parameters of the receiver's type in a type by the receiver's arguments.
@@ -42,7 +52,8 @@ pub(crate) fn substituted(db: &Db, ty: Ty, receiver: Option<&Ty>) -> Ty {
     };
     let receiver = base.as_ref().or(receiver);
     let Some(Ty::Instance(symbol, args) | Ty::Type(symbol, args)) = receiver else { return ty };
-    let is_plain = args.is_empty() && db.program.clauses(*symbol).bases.is_empty();
+    let clauses = db.program.clauses(*symbol);
+    let is_plain = args.is_empty() && clauses.bases.is_empty() && clauses.type_params.is_empty();
     if is_plain || planted(Fault::Unsubstituted) {
         return ty;
     }
@@ -54,9 +65,10 @@ pub(crate) fn substituted(db: &Db, ty: Ty, receiver: Option<&Ty>) -> Ty {
         let params = parameters_of_type(db, *symbol);
         given.extend(params.iter().map(|(param, _)| (*param, Ty::Param(param.0, param.1))));
     }
-    for (base, base_args) in hierarchy.types.iter().skip(1).filter(|(_, args)| !args.is_empty()) {
+    for (base, base_args) in hierarchy.types.iter().skip(1) {
         for (param, position) in parameters_of_type(db, *base).iter() {
-            let Some(arg) = base_args.get(*position) else { continue };
+            let default = || default_of(db, *param);
+            let Some(arg) = &base_args.get(*position).cloned().or_else(default) else { continue };
             match given.iter_mut().find(|(known, _)| known == param) {
                 // A type variable shared by several types may have several arguments.
                 Some((_, known)) if shared && known != arg => *known = Ty::Unknown,
