@@ -46,7 +46,7 @@ pub use manifest::{
 };
 pub use pattern::{Gathers, Pattern};
 pub use preprocessor::{Preprocessor, WordClass, WordLists};
-pub use rule::{BaseRule, Body, CastEffect, Listed, Rule, TokenWords, When, Yielded};
+pub use rule::{BaseRule, Body, CastEffect, Listed, Rule, Signature, TokenWords, When, Yielded};
 pub use selector::Selector;
 pub use table::{
     build_files, extended, is_project_file, is_project_text, manifest_errors, of_project_files,

@@ -6,7 +6,7 @@ pub(super) mod parts;
 use crate::{import_form::ImportForm, selector::Selector};
 pub use case::When;
 use cograph_model::SymbolKind;
-pub use parts::{BaseRule, Body, CastEffect, Listed, TokenWords, Yielded};
+pub use parts::{BaseRule, Body, CastEffect, Listed, Signature, TokenWords, Yielded};
 use parts::{dot, function, namespace, optional_symbol_kind, symbol_kind, symbol_kinds};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -108,7 +108,7 @@ pub enum Rule {
     },
     /// A closure; its name, if any, is visible inside only. `own-self`: the receiver around it is
     /// not. `flat`: its statements are the children that no other key selects. `signature`: a
-    /// member of a type that says how its values are called.
+    /// member of a type that says how its values are called, or what their subscripts give.
     Lambda {
         name: Option<Selector>,
         params: Option<Selector>,
@@ -121,8 +121,7 @@ pub enum Rule {
         own_self: bool,
         #[serde(default)]
         flat: bool,
-        #[serde(default)]
-        signature: bool,
+        signature: Option<Signature>,
     },
     /// A type with members. `params` are its fields (records), with the visibility `fields`.
     Type {

@@ -14,7 +14,7 @@ use crate::walk::{
     Definition, READ, Surroundings, Usage, Walk, children, fallback, names, rule_choice, texts,
 };
 use crate::{definitions, types};
-use cograph_grammar::{Pattern, Rule, Selector};
+use cograph_grammar::{Pattern, Rule, Selector, Signature};
 use cograph_model::facts::{
     BindingKind, Contextual, Expr, ExprId, LocalSymbol, NameId, ScopeId, ScopeKind, Synthetic,
     flags,
@@ -94,14 +94,17 @@ pub(crate) fn lambda<'t>(
         result = parameters::result_type(walk, returns);
         if symbol.is_some() {
             walk.facts.symbol_mut(symbol).ty = result;
-        } else if result.is_some() && !signature {
+        } else if result.is_some() && signature.is_none() {
             // Bound at the start, where no value is.
             let (name, scope) = (walk.facts.synthetic(Synthetic::Results), walk.context.scope);
             let value = walk.facts.expr(Expr::OfType(result));
             walk.bind(scope, name, BindingKind::Result, 0, ExprId::NONE, value);
         }
     }
-    let called = signature.then(|| function_type(walk, first_param, result));
+    let stated = signature.map(|signature| match signature {
+        Signature::Call => (Synthetic::CallSignature, function_type(walk, first_param, result)),
+        Signature::Index => (Synthetic::IndexSignature, result),
+    });
     if let Some(body) = body.as_ref().and_then(|selector| selector.first(node)) {
         callables::body(walk, body, symbol, *tail);
     } else if *flat {
@@ -111,10 +114,10 @@ pub(crate) fn lambda<'t>(
     (walk.context.callable, walk.context.enclosing) = before;
     let inner = walk.context.scope;
     walk.close(scope);
-    if let Some(called) = called {
-        let name = walk.facts.synthetic(Synthetic::CallSignature);
+    if let Some((name, ty)) = stated {
+        let name = walk.facts.synthetic(name);
         let around = walk.context.scope;
-        walk.bind(around, name, BindingKind::Field, node.start_byte(), called, ExprId::NONE);
+        walk.bind(around, name, BindingKind::Field, node.start_byte(), ty, ExprId::NONE);
     }
     walk.facts.expr(Expr::Lambda(inner))
 }

@@ -141,8 +141,9 @@ pub struct Builtins {
     /// Member names that are too common on builtin types for the unique-name heuristic.
     pub common_members: Vec<String>,
     /// Function -> type of its result. `arg0` and `arg1` are the types of arguments, `item0` and
-    /// `item1` the types of their items; `callee0` is the first argument as a callable, `value0`
-    /// the type of the first argument or of what a closure in its place makes.
+    /// `item1` the types of their items; `callee0` is the first argument as a callable, `like0`
+    /// another value of its type, `value0` the type of the first argument or of what a closure in
+    /// its place makes.
     pub results: BTreeMap<String, String>,
     /// Function -> types of the parameters of its closure argument; `this T` is its receiver.
     pub callbacks: BTreeMap<String, Vec<String>>,

@@ -5,6 +5,16 @@ use cograph_model::SymbolKind;
 use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 
+/// What a member of a type without a name says of its values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Signature {
+    /// How they are called.
+    Call,
+    /// What their subscripts give: the result.
+    Index,
+}
+
 /// Body of a macro: lists of tokens that invocations become.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]

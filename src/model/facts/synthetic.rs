@@ -12,6 +12,8 @@ pub enum Synthetic {
     PassedArgument(u8),
     /// Function type of a call of a value, bound in the scope of its type.
     CallSignature,
+    /// Type of what a subscript of a value gives, bound in the scope of its type.
+    IndexSignature,
     /// Declared type of the variable that holds a closure, bound in the closure's scope.
     ClosureHolder,
     /// Object literal whose type is stated by what is around it, bound with that type.
@@ -27,7 +29,7 @@ pub enum Synthetic {
 }
 
 /// The text of each name in the table of names. The first is part of rows.
-const TEXTS: [(Synthetic, &str); 13] = [
+const TEXTS: [(Synthetic, &str); 14] = [
     (Synthetic::UnnamedCallee, "()"),
     (Synthetic::Results, "(=)"),
     (Synthetic::PassedArgument(0), "()0"),
@@ -35,6 +37,7 @@ const TEXTS: [(Synthetic, &str); 13] = [
     (Synthetic::PassedArgument(2), "()2"),
     (Synthetic::PassedArgument(3), "()3"),
     (Synthetic::CallSignature, "(..)"),
+    (Synthetic::IndexSignature, "[..]"),
     (Synthetic::ClosureHolder, "=>"),
     (Synthetic::StatedType, ":"),
     (Synthetic::TypeGuard, "is"),

@@ -36,6 +36,9 @@ const RESULT_ITEM: &str = "itemOfResult";
 /// Marker in result tables: calling the first argument.
 pub(super) const FIRST_CALLEE: &str = "callee0";
 
+/// Marker in result tables: another value of the type of the first argument.
+pub(super) const LIKE_FIRST: &str = "like0";
+
 /// Arguments of a call.
 #[derive(Clone, Copy)]
 pub(crate) enum CallArguments<'t> {
@@ -119,6 +122,9 @@ fn builtin_result(db: &Db, file: FileId, name: &Rc<str>, given: &TyList, args: R
     let Some(template) = manifest.builtins.results.get(&**name) else {
         return Ty::Builtin(name.clone(), given.clone());
     };
+    if template == LIKE_FIRST {
+        return Ty::External(qualified(name, "", CALL_SUFFIX));
+    }
     let types = lists::types_of(db, file, args);
     if template == FIRST_CALLEE {
         return types.into_iter().next().unwrap_or(Ty::Unknown);

@@ -196,13 +196,27 @@ pub(super) fn parameter_of_callable(db: &Db, callable: SymbolRef, what: Contextu
     what.position().and_then(|position| types.get(position).cloned()).unwrap_or(Ty::Unknown)
 }
 
+/// Returns the result that is declared for the function whose call is the only value of a variable.
+fn declared_result(db: &Db, variable: SymbolRef) -> Option<(FileId, ExprId)> {
+    let facts = db.program.known(variable.file).facts;
+    let [value] = facts.lists[db.program.symbol(variable).values.range()] else { return None };
+    let Expr::Call(callee, _) = facts.exprs[value.get()?] else { return None };
+    let Ty::Callable(symbols, _) = infer::ty(db, variable.file, callee) else { return None };
+    let [made] = symbols[..] else { return None };
+    let ty = db.program.symbol(made).ty;
+    ty.is_some().then_some((made.file, ty))
+}
+
 /// Returns the declared type of the variable, parameter or member that an expression names.
 pub(super) fn declared_type(db: &Db, file: FileId, named: ExprId) -> Option<(FileId, ExprId)> {
     let unit = db.program.known(file);
     let position = named.get()?;
     let of_symbol = |symbol: &SymbolRef| {
         let ty = db.program.symbol(*symbol).ty;
-        ty.is_some().then_some((symbol.file, ty))
+        match ty.is_some() {
+            true => Some((symbol.file, ty)),
+            false => declared_result(db, *symbol),
+        }
     };
     match unit.facts.exprs[position] {
         Expr::Name(name, scope) => {

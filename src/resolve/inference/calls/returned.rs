@@ -2,7 +2,7 @@
 
 use crate::db::Db;
 use crate::db::ty::Ty;
-use crate::inference::calls::call::FIRST_CALLEE;
+use crate::inference::calls::call::{FIRST_CALLEE, LIKE_FIRST};
 use crate::inference::members::type_flow;
 use crate::inference::types::infer;
 use crate::units::unit::Unit;
@@ -22,10 +22,10 @@ pub(super) fn declared_for(unit: Unit<'_>, call: ExprId) -> Option<ExprId> {
     symbols.find(has_value).map(|symbol| symbol.ty).or_else(of_binding)
 }
 
-/// True for a function of a library that returns its first argument.
+/// True for a function of a library that returns its first argument, or what has the type of it.
 pub(super) fn gives_back(db: &Db, file: FileId, callee: ExprId) -> bool {
     let results = &db.program.known(file).language.manifest.builtins.results;
-    let is_first = |made: &String| made == FIRST_CALLEE;
+    let is_first = |made: &String| made == FIRST_CALLEE || made == LIKE_FIRST;
     if !results.values().any(is_first) {
         return false;
     }

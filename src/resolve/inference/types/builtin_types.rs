@@ -13,7 +13,9 @@ use crate::units::bounds::qualified;
 use crate::units::interner::Name;
 use cograph_grammar::{FlowKind, ImplicitUse};
 use cograph_model::SymbolKind;
-use cograph_model::facts::{CALL_SUFFIX, ELEMENT, ExprId, external_callable, is_held_part};
+use cograph_model::facts::{
+    CALL_SUFFIX, ELEMENT, ExprId, ScopeId, Synthetic, external_callable, is_held_part,
+};
 use cograph_model::graph::{FileId, SymbolRef};
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -174,6 +176,7 @@ pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
             };
             let given = match (given, hierarchy::library_base(db, object)) {
                 (Ty::Unknown, Some(library)) => indexed(db, file, &library, key),
+                (Ty::Unknown, None) => of_index_signature(db, object),
                 (given, _) => given,
             };
             // Pointers are treated as their target types, so indexing a pointer keeps the type.
@@ -184,6 +187,28 @@ pub(super) fn indexed(db: &Db, file: FileId, object: &Ty, key: ExprId) -> Ty {
             }
         }
         Ty::External(name) => applied_outside(db, file, name, key),
+        _ => of_index_signature(db, object),
+    }
+}
+
+/// Returns what a type states of the subscripts of its values, and of members without a name of
+/// their own.
+pub(super) fn of_index_signature(db: &Db, object: &Ty) -> Ty {
+    let name = db.program.synthetic(Synthetic::IndexSignature);
+    let in_scope = |file: FileId, scope: ScopeId| {
+        let (_, stated) = db.program.known(file).bindings(scope, name).next()?;
+        let ty = db.instance_of_expr(file, stated.ty());
+        ty.is_known().then_some(ty)
+    };
+    match object {
+        Ty::Members(file, scope) => in_scope(*file, *scope).unwrap_or(Ty::Unknown),
+        Ty::Instance(symbol, _) => {
+            let hierarchy = hierarchy::hierarchy(db, *symbol);
+            let mut inner = hierarchy.types.iter().map(|(ty, _)| (ty.file, db.program.symbol(*ty)));
+            let stated = inner.find_map(|(file, ty)| in_scope(file, ty.inner));
+            generics::substituted(db, stated.unwrap_or(Ty::Unknown), Some(object))
+        }
+        Ty::Filled(inner, params, args) => of_index_signature(db, inner).with(params, args),
         _ => Ty::Unknown,
     }
 }

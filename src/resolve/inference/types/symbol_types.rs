@@ -335,7 +335,7 @@ pub(crate) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
         }
         Member::Entity(entity) => entity_ty(db, &entity, false),
         Member::Outside(qualified) => builtin_types::outside_member(db, object, name, &qualified),
-        Member::None | Member::Unknown => Ty::Unknown,
+        Member::None | Member::Unknown => builtin_types::of_index_signature(db, object),
     }
 }
 
