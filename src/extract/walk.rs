@@ -117,7 +117,9 @@ impl<'t> Walk<'t> {
         let objects = &self.input.language.manifest.names.export_objects;
         exports::mark_exports(&mut facts, &self.exports.names, objects);
         exports::apply_list(&mut facts, &self.exports.list);
-        exports::mark_global(&mut facts, &self.exports.ambient, &self.exports.global);
+        let objects =
+            if self.input.language.manifest.markup.is_none() { &objects[..] } else { &[] };
+        exports::mark_global(&mut facts, &self.exports.ambient, &self.exports.global, objects);
         facts
     }
 

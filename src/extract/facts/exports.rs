@@ -75,9 +75,14 @@ pub(crate) struct Ambient {
 }
 
 /// Marks the symbols of the global scope: those of `scopes`, and all of a file of declarations that
-/// is no module.
-pub(crate) fn mark_global(facts: &mut FileFacts, ambient: &[Ambient], scopes: &[ScopeId]) {
-    if ambient.is_empty() && !facts.symbols.iter().any(is_declared_type) {
+/// is no module. Where files have export objects, those that are no modules have one scope together.
+pub(crate) fn mark_global(
+    facts: &mut FileFacts,
+    ambient: &[Ambient],
+    scopes: &[ScopeId],
+    objects: &[String],
+) {
+    if objects.is_empty() && ambient.is_empty() && !facts.symbols.iter().any(is_declared_type) {
         return;
     }
     let top = |symbol: &Symbol| symbol.scope == ScopeId(0);
@@ -87,11 +92,26 @@ pub(crate) fn mark_global(facts: &mut FileFacts, ambient: &[Ambient], scopes: &[
     let is_declared = |(position, symbol): (usize, &Symbol)| {
         is_declared_type(symbol) || ambient.iter().any(|one| one.symbols.contains(&position))
     };
-    let is_script =
-        !is_module && facts.symbols.iter().enumerate().filter(|(_, one)| top(one)).all(is_declared);
+    let mut all = facts.symbols.iter().enumerate().filter(|(_, one)| top(one));
+    let is_script = !is_module && all.all(is_declared);
     for symbol in &mut facts.symbols {
         if scopes.contains(&symbol.scope) || is_script && top(symbol) {
             symbol.flags |= flags::GLOBAL;
+        }
+    }
+    let exports = |binding: &Binding| {
+        let name = binding.name.get().map_or("", |name| &facts.names[name]);
+        binding.from == Binding::OF_EXPORTS
+            || Synthetic::DefaultExport.is(name)
+            || objects.iter().any(|object| object == name)
+    };
+    let bound = |binding: &&Binding| binding.scope == ScopeId(0);
+    if objects.is_empty() || is_module || facts.bindings.iter().filter(bound).any(exports) {
+        return;
+    }
+    for binding in facts.bindings.iter().filter(bound) {
+        if let Some(position) = binding.symbol().get() {
+            facts.symbols[position].flags |= flags::GLOBAL;
         }
     }
 }

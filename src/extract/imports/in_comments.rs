@@ -64,7 +64,7 @@ pub(crate) struct NamedType<'t> {
     pub(crate) comment: &'t str,
 }
 
-/// Returns the types that the comments of a file name without importing them.
+/// Returns the types that the comments of a file name, apart from those that are one import.
 pub(crate) fn named_types<'t>(input: &Input<'t>) -> Vec<NamedType<'t>> {
     let source = input.source;
     let mut found: Vec<NamedType<'t>> = Vec::new();
@@ -77,7 +77,9 @@ pub(crate) fn named_types<'t>(input: &Input<'t>) -> Vec<NamedType<'t>> {
         let Some(text) = rest_of_comment(source, at, at + tag.len()) else { continue };
         let Some((ty, rest)) = braced(text) else { continue };
         let plain = without_stars(ty);
-        let Some(name) = first_word(rest).filter(|_| !plain.contains(IMPORT)) else { continue };
+        // The name of an imported type is that of the import.
+        let is_import = plain.contains(IMPORT) && imported_type(&without_stars(text)).is_some();
+        let Some(name) = first_word(rest).filter(|_| !is_import) else { continue };
         let behind = rest.len() - rest.trim_start().len();
         let start = at + tag.len() + (text.len() - rest.len()) + behind;
         let before = &source[..start];

@@ -88,6 +88,8 @@ pub enum FlowKind {
     Procedure,
     /// The result of the callable that is its argument.
     Result,
+    /// A tuple: the types of the parameters of the callable that is its argument.
+    Parameters,
     /// The result type of callables without a result.
     Nothing,
     /// A value of its argument or none, where that has no null among its values.

@@ -166,17 +166,45 @@ fn begin_hierarchy(db: &Db, symbol: SymbolRef) -> PendingHierarchy {
     let mut bases = Vec::new();
     for Ancestor { ty, is_first } in direct_bases(db, symbol) {
         for base in ty.alternatives() {
-            let ty = match base {
-                Ty::Type(base, args) | Ty::Instance(base, args) => {
-                    let base = aliases::alias_target(db, *base).unwrap_or(*base);
-                    Ty::Type(linkage::primary(db, base), args.clone())
+            let (symbol, args) = match base {
+                Ty::Type(base, args) | Ty::Instance(base, args) => (*base, args),
+                other => {
+                    bases.push(Ancestor { ty: other.clone(), is_first });
+                    continue;
                 }
-                other => other.clone(),
             };
-            bases.push(Ancestor { ty, is_first });
+            let target = aliases::alias_target(db, symbol);
+            let applied = if target.is_none() { of_alias(db, symbol, args) } else { Vec::new() };
+            if applied.is_empty() {
+                let base = linkage::primary(db, target.unwrap_or(symbol));
+                bases.push(Ancestor { ty: Ty::Type(base, args.clone()), is_first });
+            }
+            bases.extend(applied.into_iter().map(|ty| Ancestor { ty, is_first }));
         }
     }
     PendingHierarchy { symbol, bases, visited: 0 }
+}
+
+/// Returns the types that an alias with type arguments joins: `type Both<T> = Partial<T> & Other`.
+fn of_alias(db: &Db, alias: SymbolRef, args: &TyList) -> Vec<Ty> {
+    let entry = db.program.symbol(alias);
+    if entry.kind != SymbolKind::TypeAlias || args.is_empty() || db.is_too_deep() {
+        return Vec::new();
+    }
+    let map = db.arguments_of(alias, args);
+    let joined = db.deeper(|| db.instance_of_expr(alias.file, entry.ty)).map(&map);
+    let mut types: Vec<Ty> = Vec::new();
+    for part in joined.alternatives() {
+        if let Ty::Instance(of, args) = part
+            && *of != alias
+        {
+            let ty = Ty::Type(linkage::primary(db, *of), args.clone());
+            if !types.contains(&ty) {
+                types.push(ty);
+            }
+        }
+    }
+    types
 }
 
 /// Joins a type with the known hierarchies of its bases.

@@ -102,7 +102,9 @@ pub(super) fn scope_members(db: &Db, file: FileId, scope: ScopeId, name: Name) -
     }
     match base_of_unnamed(db, file, scope) {
         Some(base) => db.member(&base, name),
-        None => spread_member(db, file, scope, name).unwrap_or(Member::None),
+        None => spread_member(db, file, scope, name)
+            .or_else(|| sibling_export(db, held_object(db, file, scope)?, name))
+            .unwrap_or(Member::None),
     }
 }
 

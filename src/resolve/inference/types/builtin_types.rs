@@ -55,6 +55,12 @@ pub(super) fn applied(db: &Db, file: FileId, base: Ty, args: &[Ty]) -> Ty {
                     Some(Ty::Function(result)) => (**result).clone(),
                     _ => Ty::Unknown,
                 },
+                Some(FlowKind::Parameters) => match args.first() {
+                    Some(Ty::Callable(symbols, _)) if let [only] = symbols[..] => {
+                        Ty::Tuple(db.parameter_types(only).to_vec().into())
+                    }
+                    _ => Ty::Unknown,
+                },
                 Some(FlowKind::Procedure) => Ty::function(nothing(db, file)),
                 Some(FlowKind::Optional) if is_needless(db, file, args) => args[0].clone(),
                 Some(
@@ -209,6 +215,7 @@ pub(super) fn of_index_signature(db: &Db, object: &Ty) -> Ty {
             generics::substituted(db, stated.unwrap_or(Ty::Unknown), Some(object))
         }
         Ty::Filled(inner, params, args) => of_index_signature(db, inner).with(params, args),
+        Ty::Union(parts) => parts.clone().each(|part| of_index_signature(db, part)),
         _ => Ty::Unknown,
     }
 }

@@ -316,14 +316,27 @@ fn states_nothing(db: &Db, file: FileId, stated: &Ty) -> bool {
     }
 }
 
-/// Returns the type of a member of a value.
+/// Returns the type of a member of a value: by its name, or by what the type of the value states of
+/// others.
 pub(crate) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
+    match named_member_ty(db, object, name) {
+        Ty::Unknown => builtin_types::of_index_signature(db, object),
+        known => known,
+    }
+}
+
+fn named_member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
     if let Ty::Union(parts) = object {
         let parts = parts.clone();
-        return parts.each(|part| member_ty(db, part, name));
+        return parts.each(|part| named_member_ty(db, part, name));
     }
     if let Ty::Filled(inner, params, args) = object {
-        return member_ty(db, inner, name).with(params, args);
+        return named_member_ty(db, inner, name).with(params, args);
+    }
+    if let Ty::Tuple(parts) = object
+        && let Ok(place) = db.program.text(name).parse::<usize>()
+    {
+        return parts.get(place).cloned().unwrap_or(Ty::Unknown);
     }
     if let Some(instance) = prototypes::of_instances(db, object, name) {
         return instance;
@@ -335,7 +348,7 @@ pub(crate) fn member_ty(db: &Db, object: &Ty, name: Name) -> Ty {
         }
         Member::Entity(entity) => entity_ty(db, &entity, false),
         Member::Outside(qualified) => builtin_types::outside_member(db, object, name, &qualified),
-        Member::None | Member::Unknown => builtin_types::of_index_signature(db, object),
+        Member::None | Member::Unknown => Ty::Unknown,
     }
 }
 
