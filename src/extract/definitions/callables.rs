@@ -1,6 +1,6 @@
 //! Named callables: headers, bodies, and the context inside.
 
-use crate::definitions::{callable_scope, declarator_chain, parameters, symbols};
+use crate::definitions::{callable_scope, declarator_chain, doc_types, parameters, symbols};
 use crate::facts::builder::Builder;
 use crate::types;
 use crate::types::generics;
@@ -143,6 +143,7 @@ pub(crate) fn function<'t>(walk: &mut Walk<'t>, rule: &'static Rule, node: Node<
     }
     let context = callable_scope::enter_callable(walk, symbol, node);
     generics::generics(walk, symbol, node, type_params.as_ref());
+    doc_types::receiver(walk, node);
     if let Some(receiver) = receiver_node {
         if types::is_given_as_type(&walk.input, receiver) {
             // It may name type parameters of the callable.

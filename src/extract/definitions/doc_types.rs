@@ -64,6 +64,20 @@ pub(super) fn documented_parameter<'t>(
     }
 }
 
+/// Makes the documented type of the receiver that of a function without another one.
+pub(crate) fn receiver<'t>(walk: &mut Walk<'t>, node: Node<'t>) {
+    let rules = &walk.input.language.manifest.documentation;
+    let (scope, comment) = (walk.context.scope, walk.context.documented);
+    if rules.bare_types || walk.context.callable.self_scope.is_some() {
+        return;
+    }
+    let stated = stated(walk, node, comment, &rules.param_tags, Some(""));
+    if let (true, Some(position)) = (stated.is_some(), scope.get()) {
+        walk.facts.facts.scopes[position].owner = stated;
+        walk.context.callable.self_scope = scope;
+    }
+}
+
 /// Returns the documented type of a parameter with a declaration, of which `name` is the name.
 pub(super) fn documented_name<'t>(
     walk: &mut Walk<'t>,

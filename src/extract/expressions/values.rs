@@ -3,7 +3,7 @@
 
 use crate::bindings::{bound_names, variables};
 use crate::definitions::symbols::Marks;
-use crate::definitions::{callable_scope, callables, parameters, symbols};
+use crate::definitions::{callable_scope, callables, doc_types, parameters, symbols};
 use crate::expressions::literals;
 use crate::facts::builder::Builder;
 use crate::imports::record;
@@ -74,6 +74,9 @@ pub(crate) fn lambda<'t>(
         } else {
             ScopeId::NONE
         };
+    }
+    if *own_self && symbol.is_some() {
+        doc_types::receiver(walk, node);
     }
     if walk.input.language.manifest.resolution.closure_receivers {
         given_receiver(walk);

@@ -60,8 +60,47 @@ pub(crate) struct NamedType<'t> {
     /// First byte of the name, and its position.
     pub(crate) start: usize,
     pub(crate) at: Position,
-    /// The comment.
+    /// The comment up to the tag, and what is behind the type, up to its end.
     pub(crate) comment: &'t str,
+    pub(crate) rest: &'t str,
+}
+
+/// Member that a comment states for a type which it names.
+pub(crate) struct Stated<'t> {
+    pub(crate) name: &'t str,
+    pub(crate) ty: String,
+    /// First byte of the name, and its position.
+    pub(crate) start: usize,
+    pub(crate) at: Position,
+}
+
+/// Returns the members that the tags behind the name of a type state, in order.
+pub(crate) fn members_of<'t>(input: &Input<'t>, named: &NamedType<'t>) -> Vec<Stated<'t>> {
+    let rest = named.rest;
+    let rest_start = named.start - (rest.len() - rest.trim_start().len());
+    let mut found: Vec<Stated<'t>> = Vec::new();
+    for tag in &input.language.manifest.documentation.param_tags {
+        for (at, _) in rest.match_indices(tag.as_str()) {
+            let Some((ty, behind)) = braced(&rest[at + tag.len()..]) else { continue };
+            let name = behind.trim_start().trim_start_matches('[').trim_start();
+            let Some(word) = first_word(name) else { continue };
+            // A member of a member is none of the type itself.
+            if name[word.len()..].starts_with(['.', '[']) {
+                continue;
+            }
+            let start = rest_start + (rest.len() - name.len());
+            let line_start =
+                memchr::memrchr(b'\n', &input.source[..start]).map_or(0, |end| end + 1);
+            let lines = memchr::memchr_iter(b'\n', &input.source[named.start..start]).count();
+            let at = Position {
+                line: named.at.line + offset(lines),
+                column: offset(start - line_start),
+            };
+            found.push(Stated { name: word, ty: without_stars(ty), start, at });
+        }
+    }
+    found.sort_unstable_by_key(|stated| stated.start);
+    found
 }
 
 /// Returns the types that the comments of a file name, apart from those that are one import.
@@ -75,10 +114,10 @@ pub(crate) fn named_types<'t>(input: &Input<'t>) -> Vec<NamedType<'t>> {
     tagged.sort_unstable();
     for (at, tag) in tagged {
         let Some(text) = rest_of_comment(source, at, at + tag.len()) else { continue };
-        let Some((ty, rest)) = braced(text) else { continue };
+        let (ty, rest) = braced(text).unwrap_or(("", text));
         let plain = without_stars(ty);
-        // The name of an imported type is that of the import.
-        let is_import = plain.contains(IMPORT) && imported_type(&without_stars(text)).is_some();
+        // What is imported has its name by the import.
+        let is_import = !names_in(&without_stars(text)).is_empty();
         let Some(name) = first_word(rest).filter(|_| !is_import) else { continue };
         let behind = rest.len() - rest.trim_start().len();
         let start = at + tag.len() + (text.len() - rest.len()) + behind;
@@ -94,6 +133,7 @@ pub(crate) fn named_types<'t>(input: &Input<'t>) -> Vec<NamedType<'t>> {
             start,
             at: Position { line, column: offset(start - line_start) },
             comment: std::str::from_utf8(&source[open..at]).unwrap_or_default(),
+            rest,
         });
     }
     found

@@ -17,7 +17,8 @@ pub struct Documentation {
     /// First words of a line in such a comment by which a definition is deprecated.
     pub deprecated: Vec<String>,
     /// Tags in comments that state the type of a parameter: the type in braces, then the name
-    /// (`@param`).
+    /// (`@param`); without a name, that of the receiver (`@this`). Behind the name of a type they
+    /// state its members (`@property`).
     pub param_tags: Vec<String>,
     /// Tags in comments that import names for types: `@import { A } from "x"`, or with an imported
     /// type in braces before its name here.
