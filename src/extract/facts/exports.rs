@@ -75,7 +75,8 @@ pub(crate) struct Ambient {
 }
 
 /// Marks the symbols of the global scope: those of `scopes`, and all of a file of declarations that
-/// is no module. Where files have export objects, those that are no modules have one scope together.
+/// is no module. Where files have export objects, those that are no modules have one scope
+/// together.
 pub(crate) fn mark_global(
     facts: &mut FileFacts,
     ambient: &[Ambient],

@@ -2,7 +2,7 @@
 
 use crate::imports::in_comments::{self, braced, closing};
 use crate::types;
-use crate::walk::{Usage, Walk, names};
+use crate::walk::{QUOTES, Usage, Walk, names};
 use cograph_model::facts::{BindingKind, Expr, ExprId, LocalSymbol, Run};
 use tree_sitter::Node;
 
@@ -53,6 +53,11 @@ pub(super) fn stated_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str) -
         let item = walk.deeper(node, |walk| stated_type(walk, node, item));
         return walk.facts.of(item, Expr::Array);
     }
+    if let Some((of, member)) = member_type(text) {
+        let name = walk.facts.name(member);
+        let of = walk.deeper(node, |walk| stated_type(walk, node, of));
+        return walk.facts.of(of, |of| Expr::Member(of, name));
+    }
     let text = in_comments::with_names(walk, node, text);
     let plain = text.replace(".<", "<").replace('<', "[").replace('>', "]");
     let vague = &walk.input.language.manifest.documentation.vague_types;
@@ -73,6 +78,15 @@ pub(super) fn stated_type<'t>(walk: &mut Walk<'t>, node: Node<'t>, text: &str) -
         all.push(walk.facts.of(value, Expr::TypeOf));
     }
     if all.len() == 1 { stated } else { walk.facts.union(&all) }
+}
+
+/// Splits the type of a member (`Name["member"]`) into the type before it and the name.
+fn member_type(text: &str) -> Option<(&str, &str)> {
+    let (of, key) = text.strip_suffix(']')?.rsplit_once('[')?;
+    let quote = key.chars().next().filter(|quote| QUOTES.contains(quote))?;
+    let name = key.strip_prefix(quote)?.strip_suffix(quote)?;
+    let is_single = !of.contains(['|', '&', '{']) && !of.trim().is_empty();
+    is_single.then_some((of.trim(), name))
 }
 
 /// Word before the name of a value whose type is meant.

@@ -1,7 +1,7 @@
 //! Classes that the declaration file next to their module describes: the members that it states.
 
 use crate::db::Db;
-use crate::inference::members::{hierarchy, lookup};
+use crate::inference::members::hierarchy;
 use crate::units::interner::Name;
 use crate::units::symbols::Symbols;
 use cograph_model::RepoPath;
@@ -13,7 +13,7 @@ pub(super) fn members(db: &Db, class: SymbolRef, name: Name) -> Symbols {
     let stated = types(db, class);
     stated
         .iter()
-        .map(|ty| lookup::own_members(db, *ty, name))
+        .map(|ty| db.own_members(*ty, name))
         .find(|found| !found.is_empty())
         .unwrap_or_default()
 }
