@@ -119,14 +119,19 @@ pub(crate) fn called(
 }
 
 /// Returns the extensions that a call of the member of a library value may mean, as the type of the
-/// value says too little: those that the file sees, by the number of arguments.
+/// value says too little: those that the file sees, by the number of arguments; of a type of the
+/// language those of exactly that type without arguments, which would have no use if it had the
+/// member itself.
 pub(crate) fn possible(db: &Db, file: FileId, of: &Ty, name: Name, args: Run) -> Symbols {
     let count = KnownArguments::Number(overload::argument_count(args));
     let outside = Member::Outside(Rc::from(""));
+    let is_listed = matches!(of, Ty::Builtin(..)) && count.count() == 0;
+    let is_common = || db.program.known(file).language.is_common_member(db.program.text(name));
     if !has_extensions(db, file)
-        || !matches!(of, Ty::External(_))
-        || db.program.known(file).language.is_common_member(db.program.text(name))
-        || !yields_to_member(db, file, of, name, &outside, count)
+        || !is_listed
+            && (!matches!(of, Ty::External(_))
+                || is_common()
+                || !yields_to_member(db, file, of, name, &outside, count))
     {
         return Symbols::new();
     }
@@ -134,9 +139,22 @@ pub(crate) fn possible(db: &Db, file: FileId, of: &Ty, name: Name, args: Run) ->
     let may_be = |symbol: &SymbolRef| {
         (is_visible(db, file, *symbol) || is_imported(db, file, *symbol))
             && overload::accepts(db, *symbol, count.count().saturating_add(1), false)
-            && overload::receiver_fit(db, file, *symbol, &of).is_some()
+            && match overload::receiver_fit(db, file, *symbol, &of) {
+                Some(fit) => !is_listed || fit == Fit::Same && is_of_type(db, *symbol, &of),
+                None => false,
+            }
     };
     of_name(db, file, name).into_iter().filter(may_be).take(MAX_EXTENSIONS).collect()
+}
+
+/// True for an extension of a type of the language with as many type arguments.
+fn is_of_type(db: &Db, extension: SymbolRef, of: &Ty) -> bool {
+    match (overload::parameter_types(db, extension).first(), of) {
+        (Some(Ty::Builtin(wanted, inner)), Ty::Builtin(given, held)) => {
+            wanted == given && inner.len() == held.len()
+        }
+        _ => false,
+    }
 }
 
 /// Returns the extensions of a name in the language family of a file.
