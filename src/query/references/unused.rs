@@ -28,6 +28,7 @@ use cograph_model::facts::flags;
 use cograph_model::{SymbolKind, Visibility};
 use cograph_store::{FileRow, Snapshot, SymbolKey, SymbolRow};
 use doubts::Doubts;
+use entry_points::EntryPoints;
 use rustc_hash::{FxHashMap, FxHashSet};
 use use_graph::UseGraph;
 
@@ -100,12 +101,13 @@ pub fn unused(
 ) -> Result<UnusedResult, QueryError> {
     let lookup = Lookup::new(snapshot, cancel)?;
     let filter = FileFilter::new(&lookup, params.path.as_deref(), None)?;
-    let judged = Judged::of(&lookup)?;
+    let entries = EntryPoints::of(&lookup, files)?;
+    let judged = Judged::of(&lookup, &entries)?;
     let reach = UseGraph::of(&lookup, &judged.keys())?;
     let by_code = reach.by_code()?;
     let search = ElsewhereSearch::new(snapshot, files, cancel);
     let executed = executed_unseen(&lookup, params, &judged, &reach, &by_code)?;
-    let rules = Doubts::new(&lookup, files, executed)?;
+    let rules = Doubts::new(&lookup, &entries, executed);
     let doubts = doubts(&lookup, search, &rules, &judged, &reach, &by_code)?;
     let mut symbols = listed(&lookup, &judged, &doubts, &reach, &by_code)?;
     let mut admitted = FxHashMap::default();
@@ -211,7 +213,7 @@ struct Judged {
 }
 
 impl Judged {
-    fn of(lookup: &Lookup<'_>) -> Result<Self, QueryError> {
+    fn of(lookup: &Lookup<'_>, entries: &EntryPoints) -> Result<Self, QueryError> {
         let mut rows = Vec::new();
         for file in lookup.snapshot.files()? {
             lookup.check()?;
@@ -219,12 +221,19 @@ impl Judged {
             if file.generated || tier.is_none_or(|tier| tier == Tier::Structure) {
                 continue;
             }
-            rows.extend(Self::of_file(lookup, &file)?);
+            rows.extend(Self::of_file(lookup, &file, entries.have(file.key))?);
         }
         Ok(Self { rows })
     }
 
-    fn of_file(lookup: &Lookup<'_>, file: &FileRow) -> Result<Vec<(SymbolRow, Class)>, QueryError> {
+    /// Those of a file, which a manifest may name as a whole: it is then run or imported by itself,
+    /// and has no names in the global scope.
+    fn of_file(
+        lookup: &Lookup<'_>,
+        file: &FileRow,
+        is_entry: bool,
+    ) -> Result<Vec<(SymbolRow, Class)>, QueryError> {
+        let shown = if is_entry { flags::EXPORTED } else { flags::EXPORTED | flags::GLOBAL };
         let symbols = lookup.snapshot.symbols_of(file)?;
         // A definition is as visible as what is around it.
         let mut hidden: FxHashSet<SymbolKey> = FxHashSet::default();
@@ -238,7 +247,7 @@ impl Judged {
             let is_open = is_member
                 || symbol.kind == SymbolKind::Namespace
                 || around.is_some_and(|around| around.kind == SymbolKind::Namespace);
-            if is_inside || is_hidden(&symbol, is_open) && !is_taken_out(lookup, &symbol)? {
+            if is_inside || is_hidden(&symbol, is_open, shown) && !is_taken_out(lookup, &symbol)? {
                 hidden.insert(symbol.key);
             }
             if !unnamed.contains(&symbol.key) && is_judged(&symbol, is_member) {
@@ -258,10 +267,10 @@ impl Judged {
 }
 
 /// True if a definition is not visible outside of its file, type or package. What is open for its
-/// members, a type or namespace, gives them their own visibility.
-fn is_hidden(symbol: &SymbolRow, is_open: bool) -> bool {
+/// members, a type or namespace, gives them their own visibility; others have one of `shown`.
+fn is_hidden(symbol: &SymbolRow, is_open: bool, shown: u32) -> bool {
     matches!(symbol.visibility, Visibility::Private | Visibility::Internal)
-        || !is_open && symbol.flags & (flags::EXPORTED | flags::GLOBAL) == 0
+        || !is_open && symbol.flags & shown == 0
 }
 
 /// True for a module within a file, or a namespace, out of which an import takes something: it may

@@ -88,7 +88,7 @@ fn numbers(expr: &Expr) -> (u64, [u32; 3]) {
 
 /// Kinds of an operand come before its positions or names, whose numbers begin behind them.
 const CONTEXTUAL_KINDS: u32 = 3;
-const WRAPPER_KINDS: u32 = 5;
+const WRAPPER_KINDS: u32 = 6;
 const LABEL_KINDS: u32 = 2;
 
 fn contextual_number(what: Contextual) -> u32 {

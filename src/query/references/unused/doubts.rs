@@ -1,6 +1,5 @@
 //! What the place, the name and the bases of a definition say of uses that no reference shows.
 
-use crate::graph::content::ReadFile;
 use crate::graph::error::QueryError;
 use crate::graph::lookup::Lookup;
 use crate::references::evidence::{bases_inside, bases_of_block, bases_outside};
@@ -14,7 +13,7 @@ use rustc_hash::FxHashSet;
 /// Doubts of one question.
 pub(super) struct Doubts<'l, 'q> {
     lookup: &'l Lookup<'q>,
-    entries: EntryPoints,
+    entries: &'l EntryPoints,
     /// Definitions without a known use that were executed.
     executed: FxHashSet<SymbolKey>,
 }
@@ -22,10 +21,10 @@ pub(super) struct Doubts<'l, 'q> {
 impl<'l, 'q> Doubts<'l, 'q> {
     pub(super) fn new(
         lookup: &'l Lookup<'q>,
-        files: &dyn ReadFile,
+        entries: &'l EntryPoints,
         executed: FxHashSet<SymbolKey>,
-    ) -> Result<Self, QueryError> {
-        Ok(Self { lookup, entries: EntryPoints::of(lookup, files)?, executed })
+    ) -> Self {
+        Self { lookup, entries, executed }
     }
 
     /// True for a definition without a known use that was executed.

@@ -41,6 +41,11 @@ impl EntryPoints {
         Ok(found)
     }
 
+    /// True for a file that a manifest names as a whole.
+    pub(super) fn have(&self, file: FileKey) -> bool {
+        self.files.contains_key(&file)
+    }
+
     /// The manifest that names a definition, or its file if it is visible outside of that.
     pub(super) fn naming(&self, row: &SymbolRow, is_visible: bool) -> Option<&RepoPath> {
         let whole = self.files.get(&row.file).filter(|_| is_visible);
