@@ -109,10 +109,11 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
                 else {
                     break;
                 };
-                let (part, _) = generic_name(walk, part, inner);
+                let (part, args) = generic_name(walk, part, inner);
                 let name = names::name_of(walk, part);
                 object = walk.facts.expr(Expr::Member(object, name));
                 walk.site(object_usage, part, name, object);
+                object = applied(&mut walk.facts, object, &args);
                 name_node = rest;
             }
             let (name_node, args) = generic_name(walk, name_node, inner);

@@ -281,8 +281,12 @@ fn named(db: &Db, file: FileId, expr: ExprId, position: usize) -> Ty {
                         Member::Entity(entity) => symbol_types::entity_ty(db, &entity, true),
                         Member::Outside(outside) => {
                             // A type in one of the library: that of an iterator's item.
-                            match symbol_types::member_ty(db, &instance_of(&object), name) {
+                            let object = instance_of(&object);
+                            let object = aliases::underlying(db, &object).unwrap_or(object);
+                            match symbol_types::member_ty(db, &object, name) {
                                 Ty::Unknown | Ty::External(_) => Ty::External(outside),
+                                // In the position of a type it is no callable.
+                                Ty::Function(held) if held.is_known() => (*held).clone(),
                                 known => known,
                             }
                         }
