@@ -113,8 +113,7 @@ fn visit_type_node<'t>(walk: &mut Walk<'t>, node: Node<'t>, usage: Usage) -> Exp
                 let name = names::name_of(walk, part);
                 object = walk.facts.expr(Expr::Member(object, name));
                 walk.site(object_usage, part, name, object);
-                object = applied(&mut walk.facts, object, &args);
-                name_node = rest;
+                (object, name_node) = (applied(&mut walk.facts, object, &args), rest);
             }
             let (name_node, args) = generic_name(walk, name_node, inner);
             let name = names::name_of(walk, name_node);
