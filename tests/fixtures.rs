@@ -14,7 +14,7 @@ mod shared;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::{env, fs, panic};
 
 use cograph::config::Config;
 use cograph::extract::{Limits, extract};
@@ -333,7 +333,16 @@ fn every_fixture_gives_its_facts() {
             "{} checks nothing",
             path.display()
         );
-        let built = build(&fixture.sources);
+        // What one fixture cannot be built by hides the failures of no other.
+        let built = match panic::catch_unwind(|| build(&fixture.sources)) {
+            Ok(built) => built,
+            Err(cause) => {
+                let cause = cause.downcast_ref::<String>().map_or("it panics", String::as_str);
+                writeln!(failures, "\n{}: {cause}", path.display())
+                    .expect("writing to a string cannot fail");
+                continue;
+            }
+        };
         if is_written {
             fs::write(path, written(&text, &fixture, &built)).expect("a writable fixture");
             continue;
